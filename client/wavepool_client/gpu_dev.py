@@ -39,13 +39,11 @@ UNNEEDED = frozenset(
 )
 """Flags that ask for what is so anyway: a home is kept on a named disk alone, and one reservation is shown whole."""
 _IMAGES = "images are not built here: push one to a registry, and name it with --dockerimage"
-_ENTRYPOINT = "an image's own program is not started: start it in the session"
 MISSING = {
     **{name: why for name, why in NOT_HERE.items() if name not in UNNEEDED},
     "--enable-jupyter": NOT_HERE["--jupyter"],
     "--disable-jupyter": NOT_HERE["--jupyter"],
     "--dockerfile": _IMAGES,
-    "--preserve-entrypoint": _ENTRYPOINT,
     "-l": NOT_HERE["--label"],
     "--ref": "nothing is checked out for you: copy your tree with `wavepool run --dir DIR -- COMMAND`",
 }

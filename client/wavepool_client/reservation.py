@@ -61,6 +61,7 @@ class Reservation:
         queue: str = "",
         fallback_gpu_types: Sequence[str] = (),
         image: str = "",
+        preserve_entrypoint: bool = False,
         start: datetime | str | None = None,
         distributed: bool = False,
         allow_slow_links: bool = False,
@@ -73,13 +74,14 @@ class Reservation:
         With `distributed` and `allow_slow_links` 16 to 48, whole machines of 8; commands and files go to the first one.
 
         `keys` are files of public keys, and no others may log in; without any, those that `wavepool reserve` takes.
-        The files of `image`, such as `registry.example:5000/team/rocm:6.2`, are the session's root.
+        The files of `image`, such as `registry.example:5000/team/rocm:6.2`, are the session's root; with
+        `preserve_entrypoint` its own command is started there, too.
         With `start`, a datetime or what `wavepool reserve --start` takes, it begins later; without a zone it is local
         time. Endpoint and token are found as for `wavepool_client.Client`.
         """
         found = keys_for([Path(key) for key in keys])
         optional = {"gpu_type": gpu_type, "name": name, "queue": queue, "fallback_gpu_types": list(fallback_gpu_types)}
-        optional["image"] = image
+        optional |= {"image": image, "preserve_entrypoint": preserve_entrypoint}
         wanted = {"hours": hours, "gpu_count": gpus, **{field: value for field, value in optional.items() if value}}
         if distributed:
             wanted |= {"distributed": True, "allow_slow_links": allow_slow_links}

@@ -107,6 +107,9 @@ class _Wanted(BaseModel):
             "from a registry that the operator allows; left out: the machine's own.",
         ),
     ] = ""
+    preserve_entrypoint: Annotated[
+        bool, Field(strict=True, description="The image's own ENTRYPOINT and CMD are started in the session.")
+    ] = False
 
     def spec(self, name: str = "", keys: Sequence[SessionKey] = ()) -> ReservationSpec:
         """The message."""
@@ -124,6 +127,7 @@ class _Wanted(BaseModel):
             distributed=self.distributed,
             allow_slow_links=self.allow_slow_links,
             image=self.image,
+            preserve_entrypoint=self.preserve_entrypoint,
         )
 
 
@@ -336,6 +340,7 @@ class Reservation(BaseModel):
         str | None, Field(description="Why the last snapshot of its disk could not be taken; null if it was.")
     ]
     image: Annotated[str | None, Field(description="The image whose files are its root; null: the machine's own.")]
+    preserve_entrypoint: Annotated[bool, Field(description="The image's own command is started in its session.")]
     image_digest: Annotated[str | None, Field(description="That of its session, such as `sha256:…`.")]
     steps: list[Step]
     extensions: list[Extension]

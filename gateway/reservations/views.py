@@ -75,6 +75,7 @@ def reservation_of(reservation: pb.Reservation, names: Mapping[str, str], now: d
         disk_safe_time=instant_of(reservation.disk_safe_time),
         disk_fault=reservation.disk_fault or None,
         image=spec.image or None,
+        preserve_entrypoint=spec.preserve_entrypoint,
         image_digest=reservation.image_digest or None,
         steps=[schemas.Step(name=step.name, seconds=seconds_of(step.duration)) for step in reservation.steps],
         extensions=[
@@ -298,6 +299,12 @@ def _snapshot_fields(taken: SessionSnapshot) -> dict[str, Any]:
     }
 
 
+def _trouble_frame(session: SessionEvent) -> Frame:
+    if session.HasField("command_ended"):
+        return Frame("COMMAND_ENDED", {"exit_status": session.command_ended.exit_status})
+    return Frame("OOM", {"oom_count": session.out_of_memory.killed})
+
+
 def _session_frame(event: pb.ReservationEvent) -> Frame | None:
     session = event.session
     match session.WhichOneof("event"):
@@ -309,8 +316,8 @@ def _session_frame(event: pb.ReservationEvent) -> Frame | None:
                 kind.upper(),
                 {"connection": login.connection, "user": login.user, "fingerprint": login.fingerprint},
             )
-        case "out_of_memory":
-            return Frame("OOM", {"oom_count": session.out_of_memory.killed})
+        case "out_of_memory" | "command_ended":
+            return _trouble_frame(session)
         case "disk" | "fetching" | "restoring" | "snapshot":
             return _disk_frame(session)
         case "warning":

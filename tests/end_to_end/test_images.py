@@ -62,6 +62,23 @@ def test_a_reservation_has_the_images_files_and_nothing_of_it_is_left(
     assert (done.returncode, done.stdout) == (0, b"ID=tiny\n"), done.stderr
 
 
+def test_the_images_own_command_is_started_and_its_end_is_told(
+    wavepool: Wavepool, person: Person, registry: ImageRegistry
+) -> None:
+    registry.push("tiny", busybox(), tag="serve", config={"Cmd": ["sh", "-c", "pwd; exit 3"], "WorkingDir": "/opt"})
+    image = ("--image", f"{registry.address}/tiny:serve", "--preserve-entrypoint")
+    made = person.json("reserve", "-h", "0.1", *image, "--no-connect")
+    assert made["preserve_entrypoint"] is True
+    line = "until grep ended /workspace/entrypoint.log; do sleep 0.1; done; cat /workspace/entrypoint.log"
+    assert said(person, made["id"], line).endswith("/opt\n*** ended with status 3\n")
+    person.json("cancel", made["id"], "--yes")
+    assert ended(wavepool, made["id"])["state"] == "cancelled"
+    shown = person.run("reservations", "show", made["id"], "-f").stdout.decode()
+    events = wavepool.http.get(f"/api/v1/reservations/{made['id']}/events").text
+    assert '"exit_status":3' in events.replace(" ", "")
+    assert "its own command" in " ".join(shown.split())
+
+
 def test_a_wrong_image_fails_with_the_reason_and_costs_nothing(
     wavepool: Wavepool, person: Person, registry: ImageRegistry
 ) -> None:

@@ -38,6 +38,7 @@ def reservation(**fields: Any) -> pb.Reservation:
         queue="default",
         disk="work",
         image="registry.example/rocm:6.2",
+        preserve_entrypoint=True,
     )
     sound: dict[str, Any] = {
         "reservation_id": "res_01J",

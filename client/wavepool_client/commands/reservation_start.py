@@ -77,11 +77,12 @@ def wanted_fields(
     start_at: str = "",
     disk: str = "",
     image: str = "",
-    *,
-    distributed: bool = False,
-    allow_slow_links: bool = False,
+    **flags: bool,
 ) -> dict[str, Any]:
-    """The fields of a reservation that its quote has too; `start_at` is as people write it. Raises InputError."""
+    """The fields of a reservation that its quote has too.
+
+    `start_at` is as people write it, and `flags` have the names of their fields. Raises InputError.
+    """
     start_time = start_of(start_at, datetime.now(UTC)).isoformat() if start_at else ""
     optional = {
         "gpu_type": gpu_type,
@@ -89,9 +90,8 @@ def wanted_fields(
         "fallback_gpu_types": fallback_gpu,
         "start_time": start_time,
         "disk": disk,
-        "distributed": distributed,
-        "allow_slow_links": allow_slow_links,
         "image": image,
+        **flags,
     }
     given = {field: value for field, value in optional.items() if value}
     return {"hours": hours, "gpu_count": gpus or 1, **given}

@@ -103,6 +103,13 @@ ImageOption = Annotated[
         help="A container image whose files are the root; default: the machine's own.",
     ),
 ]
+EntrypointOption = Annotated[
+    bool,
+    typer.Option(
+        "--preserve-entrypoint",
+        help="Start the image's own ENTRYPOINT and CMD, too; their output is in /workspace/entrypoint.log.",
+    ),
+]
 StartOption = Annotated[
     str,
     typer.Option(
@@ -138,6 +145,7 @@ def reserve(  # noqa: PLR0913 - an argument for each option
     disk: DiskOption = "",
     no_persist: Annotated[bool, typer.Option("--no-persist", help="The same as --disk none.")] = False,
     image: ImageOption = "",
+    preserve_entrypoint: EntrypointOption = False,
     key: KeyOption = None,
     add_user: AddUserOption = None,
     max_price: MaxPriceOption = None,
@@ -183,6 +191,7 @@ def reserve(  # noqa: PLR0913 - an argument for each option
             start_at,
             disk,
             image,
+            preserve_entrypoint=preserve_entrypoint,
             distributed=distributed,
             allow_slow_links=allow_slow_links,
         )

@@ -33,6 +33,7 @@ from wavepool_client.commands.reservation_start import (
 from wavepool_client.commands.reserve import (
     DiskOption,
     DistributedOption,
+    EntrypointOption,
     FallbackOption,
     GpusOption,
     GpuTypeOption,
@@ -95,6 +96,7 @@ def run(  # noqa: PLR0913 - an argument for each option
     fallback_gpu: FallbackOption = None,
     disk: DiskOption = "",
     image: ImageOption = "",
+    preserve_entrypoint: EntrypointOption = False,
     key: KeyOption = None,
     add_user: AddUserOption = None,
     max_price: MaxPriceOption = None,
@@ -118,6 +120,7 @@ def run(  # noqa: PLR0913 - an argument for each option
             start_at,
             disk=disk_of(disk),
             image=image,
+            preserve_entrypoint=preserve_entrypoint,
             distributed=distributed,
             allow_slow_links=allow_slow_links,
         )

@@ -225,6 +225,7 @@ class Sessions:
             devices=place.devices,
             gpus=len(gpus),
             gang=spec.gang,
+            runs_command=spec.preserve_entrypoint,
             home=home.folder if home else self._homes / spec.home if spec.home else None,
             software=software_of(welcome.device, welcome.image),
         )

@@ -51,7 +51,16 @@ from services.executor.sessions.gang_link import missing_for_gangs, open_gang_li
 from services.executor.sessions.guardian import Guardian
 from services.executor.sessions.image_root import Overlay, Tools, overlay_fault
 from services.executor.sessions.network import missing_for_network, open_network, own_addresses
-from services.executor.sessions.session_files import HOME, IN_SANDBOX, NODES_CONFIG, SHELL, WORKSPACE, SessionFiles
+from services.executor.sessions.session_files import (
+    COMMAND_OUTPUT,
+    HOME,
+    IN_SANDBOX,
+    NODES_CONFIG,
+    SHELL,
+    USER,
+    WORKSPACE,
+    SessionFiles,
+)
 from services.executor.sessions.session_sandbox import SessionGap
 from services.executor.sessions.shared_folders import shared_folders_fault, shared_folders_note
 
@@ -540,7 +549,12 @@ def _write(
         files.write_hostfile(order.gang.hostfile(order.gpus))
     for name, script in tools.items():
         files.write_program(name, script)
-    files.write_welcome(order.welcome + root.note)
+    note = ""
+    if order.image and order.runs_command:
+        account = {"HOME": HOME, "LOGNAME": USER, "SHELL": shell, "USER": USER}
+        files.write_command(order.image.command, order.image.folder, {**variables, **account})
+        note = f"  note: the image's own command was started; its output is in {COMMAND_OUTPUT}\n"
+    files.write_welcome(order.welcome + root.note + note)
     files.write_end(order.end_time)
     if uid is not None:
         files.give_host_key_to(uid)

@@ -31,7 +31,7 @@ from services.executor.sessions.errors import (
     TooManyConnectionsError,
     UnknownSessionError,
 )
-from services.executor.sessions.session_files import USER
+from services.executor.sessions.session_files import COMMAND, COMMAND_OUTPUT, USER
 from services.executor.sessions.timetable import Timetable
 from services.executor.sessions.tunnel import Tunnel
 
@@ -67,6 +67,7 @@ START_SECONDS = 60.0
 ANSWER_SECONDS = 10.0
 _LAST_WORDS = timedelta(seconds=2)
 """Time for people to read why the session ends, in which its programs have been asked to end."""
+_MOST_STATUS = 255
 _WHOLE = 100
 _PERCENT_STEP = 10
 """Progress of a restore is told in steps of so many percent."""
@@ -94,6 +95,8 @@ class SessionSpec:
     disk: DiskSpec | None = None
     gang: Gang | None = None
     image: ImageReference | None = None
+    preserve_entrypoint: bool = False
+    """True if the image's own command is started."""
     lasts: timedelta = timedelta(0)
     """Its least time from the moment in which it is ready; 0 if its end time counts, whenever that is."""
     request_id: str = ""
@@ -101,7 +104,10 @@ class SessionSpec:
     def is_same_as(self, other: SessionSpec) -> bool:
         """True if both ask for the same session, whatever has been changed since it began."""
         mine, others = (
-            (s.lease.slots, dict(s.environment), s.home, s.disk and s.disk.disk_id, s.image, s.gang)
+            (
+                *(s.lease.slots, dict(s.environment), s.home, s.disk and s.disk.disk_id, s.gang),
+                *(s.image, s.preserve_entrypoint),
+            )
             for s in (self, other)
         )
         return mine == others
@@ -160,6 +166,7 @@ class Session:
         self._questions: dict[int, asyncio.Future[int]] = {}
         self._question_count = 0
         self._killed_for_memory = 0
+        self._command_has_ended = False
         self._told_of_disk = 0
         self._told_percent = self._told_image_percent = -_PERCENT_STEP
 
@@ -426,6 +433,8 @@ class Session:
             for task in (holding, killed):
                 task.cancel()
             await asyncio.gather(holding, killed, return_exceptions=True)
+        if self.spec.preserve_entrypoint and not self._image.image.command:
+            raise ImageError("it has neither ENTRYPOINT nor CMD to start; leave --preserve-entrypoint out")
         self._order = replace(self._order, image=self._image.image)
         self._step("image")
         return True
@@ -504,7 +513,10 @@ class Session:
         )
         ready.store_id = self._home.store_id if self._home else ""
         ready.image_digest = self._image.image.digest if self._image else ""
+        ready.runs_command = self.spec.preserve_entrypoint
         self.events.record(SessionEvent(ready=ready))
+        if self.spec.preserve_entrypoint:
+            self._tell(order="run", file=str(COMMAND))
 
     def _step(self, name: str) -> None:
         now = time.perf_counter()
@@ -581,12 +593,12 @@ class Session:
             case {"report": "failed", "text": str(text)}:
                 self._fail(text)
                 self._killed.set()
-            case {"report": "log", "connection": int(connection), "line": str(line)}:
-                self._take_line(connection, line)
-            case {"report": "closed", "connection": int(connection)}:
-                self._log_out(connection)
+            case {"report": "log" | "closed" as kind, "connection": int(connection)}:
+                self._log_out(connection) if kind == "closed" else self._take_line(connection, str(report.get("line")))
             case {"report": "done", "number": int(number), "count": int(count)}:
                 self._take_answer(number, count)
+            case {"report": "command_ended", "status": int(status)} if self._is_ready:
+                self._take_command_end(status)
             case {"report": "fault", "text": str(text)} if self._fault_count < MOST_FAULTS:
                 self._fault_count += 1
                 log.warning(
@@ -600,6 +612,17 @@ class Session:
     def _take_answer(self, number: int, count: int) -> None:
         if (answer := self._questions.get(number)) and not answer.done():
             answer.set_result(min(max(count, 0), MOST_LOGINS))
+
+    def _take_command_end(self, status: int) -> None:
+        """Tell the end of the image's command, once."""
+        if self._command_has_ended or not self.spec.preserve_entrypoint:
+            return
+        self._command_has_ended = True
+        status = min(max(status, 0), _MOST_STATUS)
+        self.events.record(SessionEvent(command_ended=session_pb2.SessionCommandEnded(exit_status=status)))
+        if not self.is_ending:
+            text = f"The image's own command has ended with status {status}. Its output is in {COMMAND_OUTPUT}."
+            self._tell(order="notify", number=0, text=text)
 
     def _take_line(self, connection: int, line: str) -> None:
         """Notice a login in a line of sshd's log."""

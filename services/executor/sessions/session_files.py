@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from vocabulary.ssh_keys import authorized_keys
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
     from datetime import datetime
     from ipaddress import IPv4Address
 
@@ -28,6 +29,9 @@ WORKSPACE = "/workspace"
 SHELL = "/bin/bash"
 IN_SANDBOX = Path("/session")
 """Where the sandbox has the folder, read-only."""
+COMMAND = IN_SANDBOX / "command.json"
+"""How the image's own command is started, if it is."""
+COMMAND_OUTPUT = f"{WORKSPACE}/entrypoint.log"
 SUPERVISOR = Path(__file__).with_name("sandboxed") / "supervisor.py"
 _KEYS = f"""\
 HostKey {IN_SANDBOX}/host_key
@@ -158,6 +162,11 @@ class SessionFiles:
         """Add a program in the folder `bin`."""
         (self.folder / "bin").mkdir(exist_ok=True)
         _write(self.folder / "bin" / name, script.encode(), _PROGRAM)
+
+    def write_command(self, words: Sequence[str], folder: str, environment: Mapping[str, str]) -> None:
+        """Write how the image's own command is started."""
+        command = {"words": words, "folder": folder, "environment": environment, "output": COMMAND_OUTPUT}
+        self._text(COMMAND.name, json.dumps(command))
 
     def write_keys(self, keys: Iterable[Key]) -> None:
         """Replace the people's keys at once; sshd reads them for each connection."""

@@ -38,7 +38,7 @@ class SandboxOrder:
     what people read at their login, `disk_bytes` the session's share of the disk. `devices` are numbers of the
     machine's devices. `software` has the versions that `software_of` gives. `gpus` is the number of its GPUs. `gang`
     says which node of which others it is; None if it is alone.
-    With an `image` its files are the root, else the machine's own.
+    With an `image` its files are the root, else the machine's own; with `runs_command` its command can be started.
     """
 
     session_id: str
@@ -54,6 +54,7 @@ class SandboxOrder:
     gpus: int = 0
     gang: Gang | None = None
     image: Image | None = None
+    runs_command: bool = False
 
 
 class OpenSandbox(Protocol):

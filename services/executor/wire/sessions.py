@@ -55,6 +55,8 @@ class SessionDecoder:
         violations += [*_disk_violations(request), *_gang_violations(request)]
         if request.image and (fault := wrong_reference(request.image)):
             violations.append(("image", fault))
+        if request.preserve_entrypoint and not request.image:
+            violations.append(("preserve_entrypoint", "is set without an image; name one, or leave it out"))
         if violations:
             raise InvalidFieldError(*violations)
         slots = tuple(slot_from_proto(slot) for slot in request.slots)
@@ -69,6 +71,7 @@ class SessionDecoder:
             disk=_disk_of(request.disk) if request.HasField("disk") else None,
             gang=_gang_of(request.gang) if request.HasField("gang") else None,
             image=image_reference(request.image) if request.image else None,
+            preserve_entrypoint=request.preserve_entrypoint,
             lasts=request.lasts.ToTimedelta(),
             request_id=request.request_id,
         )

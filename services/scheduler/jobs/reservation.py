@@ -173,6 +173,8 @@ class Reservation:
     """Random bytes in hex, by which its machines' sessions let one another in; empty if it has one machine."""
     image: str = ""
     """The image whose files are its root; empty for the machine's own."""
+    preserve_entrypoint: bool = False
+    """True if the image's own command is started in its session."""
     image_digest: str = ""
     """That of the image that its first session to be ready has, which all are to have; empty before there is one."""
     left: timedelta = _NOTHING
@@ -286,7 +288,7 @@ class Reservation:
 
         Several machines look a tag up on their own, and it may move meanwhile: the next ones are told what it meant.
         """
-        pins = self.nodes and self.image_digest and "@" not in self.image
+        pins = self.nodes and self.image and self.image_digest and "@" not in self.image
         return Reservation(
             self.name,
             self.keys,
@@ -299,6 +301,7 @@ class Reservation:
             disk=self.disk,
             instead_of=self.instead_of,
             image=f"{self.image}@{self.image_digest}" if pins else self.image,
+            preserve_entrypoint=self.preserve_entrypoint,
         )
 
     def lost(self, now: datetime) -> Reservation:

@@ -89,8 +89,7 @@ def admit_reservation(
     wrong += [("spec.duration", wrong_duration)] if wrong_duration else []
     name = asked.name or _name_of(wanted or "")
     wrong += [("spec.name", fault)] if (fault := wrong_name(name)) else []
-    if asked.image and (fault := wrong_reference(asked.image)):
-        wrong += [("spec.image", fault)]
+    wrong += _wrong_image(asked)
     keys: tuple[Key, ...] = ()
     if asked.keys or needs_keys:
         keys, wrong_keys = keys_of(_pairs(asked.keys), "spec.keys")
@@ -106,7 +105,7 @@ def admit_reservation(
         resources=Resources(EIGHTHS_PER_GPU * min(asked.gpus or 1, GPUS_OF_A_MACHINE)),
         machines=max(1, asked.gpus // GPUS_OF_A_MACHINE),
     )
-    return spec, Reservation(name, keys, duration, image=asked.image)
+    return spec, Reservation(name, keys, duration, image=asked.image, preserve_entrypoint=asked.preserve_entrypoint)
 
 
 def wrong_reserver(request: reservations_pb2.CreateReservationRequest) -> Violations:
@@ -248,6 +247,15 @@ def _wrong_gpus(asked: reservations_pb2.ReservationSpec, gpu_type: str | None) -
         machines = gpus // GPUS_OF_A_MACHINE
         return [("spec.gpus", f"{of_one}; for {gpus} give --distributed ({machines} machines x {GPUS_OF_A_MACHINE})")]
     return [("spec.gpus", f"is {gpus}; it must be one of {legal}")]
+
+
+def _wrong_image(asked: reservations_pb2.ReservationSpec) -> Violations:
+    wrong: Violations = []
+    if asked.image and (fault := wrong_reference(asked.image)):
+        wrong.append(("spec.image", fault))
+    if asked.preserve_entrypoint and not asked.image:
+        wrong.append(("spec.preserve_entrypoint", "is set without an image; name one, or leave it out"))
+    return wrong
 
 
 def _wrong_gang(asked: reservations_pb2.ReservationSpec) -> Violations:

@@ -132,6 +132,7 @@ class Executors:
             disk=_disk_to_proto(disk) if disk else None,
             gang=_gang_to_proto(job, reservation, rank) if reservation.nodes else None,
             image=reservation.image,
+            preserve_entrypoint=reservation.preserve_entrypoint,
         )
         with _translated(RunUnknownError):
             async for answer in (await self._sessions(lease)).OpenSession(request, metadata=_authorization(lease)):

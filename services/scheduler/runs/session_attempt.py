@@ -78,6 +78,9 @@ OTHERS_END = timedelta(seconds=30)
 """Time for the other sessions of a reservation to end after its first machine's did; later they end by themselves."""
 RETRY_BACKOFF = Backoff(first=timedelta(seconds=0.1), longest=timedelta(seconds=5))
 _NO_IMAGES = "Its machine has an earlier version of Wavepool, which knows no images. Nothing is charged."
+_NO_ENTRYPOINT = (
+    "Its machine has an earlier version of Wavepool, which starts no command of an image. Nothing is charged."
+)
 _SILENT = "The machine of the reservation does not answer. Try again."
 MOST_DETAILS = 500
 """Characters that are kept of what an executor says of a session's end."""
@@ -386,6 +389,8 @@ class SessionAttempt(LeasedAttempt):
         """
         if self._reservation.image and not ready.image_digest:
             raise AttemptLostError("its machine knows nothing of images", final=_NO_IMAGES)
+        if self._reservation.preserve_entrypoint and not ready.runs_command:
+            raise AttemptLostError("its machine starts no command of an image", final=_NO_ENTRYPOINT)
         known = self._reservation.image_digest
         if known and ready.image_digest != known:
             reason = (

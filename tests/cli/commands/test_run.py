@@ -67,12 +67,14 @@ def test_the_exit_status_is_the_commands_and_the_reservation_is_given_back(gatew
 
 
 def test_the_disk_and_the_image_are_asked_for_as_by_reserve(gateway: ScriptedGateway) -> None:
-    options = ("-h", "2", "--disk", "work", "--image", "registry.example/rocm:6.2", "--no-connect")
+    image = ("--image", "registry.example/rocm:6.2", "--preserve-entrypoint")
+    options = ("-h", "2", "--disk", "work", *image, "--no-connect")
     assert wavepool("run", *options[:-1], "--", "true").status == 0
     assert wavepool("reserve", *options).status == 0
     by_run, by_reserve = (asked.body for asked in gateway.asked("POST", RESERVATIONS))
     for body in (by_run, by_reserve):
         assert (body["disk"], body["image"], body["hours"]) == ("work", "registry.example/rocm:6.2", 2.0)
+        assert body["preserve_entrypoint"] is True
         assert "start_time" not in body
 
 

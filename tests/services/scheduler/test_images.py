@@ -91,6 +91,32 @@ async def test_a_machine_that_knows_no_images_is_noticed_before_anybody_logs_in(
     assert not ended.HasField("active_time")
 
 
+@pytest.mark.parametrize("starts", [True, False])
+async def test_a_machine_that_starts_no_command_of_an_image_is_noticed(cluster: Cluster, starts: bool) -> None:
+    cluster.sessions.opens = False
+    reservation = await cluster.reserve(image=IMAGE, preserve_entrypoint=True)
+    await cluster.sessions.opened.wait()
+    session = session_of(cluster, reservation)
+    assert session.request.preserve_entrypoint
+    ready = session_pb2.SessionReady(host_key="ssh-ed25519 AAAA", user="dev", image_digest=DIGEST, runs_command=starts)
+    await session.add(ready=ready)
+    if starts:
+        await session.add(command_ended=session_pb2.SessionCommandEnded(exit_status=3))
+        events = await cluster.reservation_events(reservation.reservation_id, "command_ended")
+        assert events[-1].session.command_ended.exit_status == 3
+        assert (await cluster.reservation(reservation.reservation_id)).spec.preserve_entrypoint
+    else:
+        ended = await over(cluster, reservation)
+        assert "starts no command of an image" in ended.message
+        assert not ended.HasField("active_time")
+
+
+async def test_a_command_of_no_image_is_refused(cluster: Cluster) -> None:
+    error = await refused(cluster.reserve(preserve_entrypoint=True))
+    assert error.code() is grpc.StatusCode.INVALID_ARGUMENT
+    assert "spec.preserve_entrypoint" in (error.details() or "")
+
+
 async def test_a_reservation_without_an_image_has_none(cluster: Cluster) -> None:
     reservation = await active(cluster)
     assert (reservation.spec.image, reservation.image_digest) == ("", "")

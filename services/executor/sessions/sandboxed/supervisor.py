@@ -3,7 +3,8 @@
 SSHD is how sshd is started, in one word or more.
 
 It takes orders from the executor over the control socket, which keeps messages apart, and reports over it. For each
-connection it gets a socket, and starts an sshd on it; so it does for connections from other nodes of a gang. It runs as
+connection it gets a socket, and starts an sshd on it; so it does for connections from other nodes of a gang. It starts
+the image's own command, if that is wanted. It runs as
 the session's user, who can therefore end it, and with it the session; so the executor believes its reports no more than
 it must. It needs only Python's standard library.
 """
@@ -37,6 +38,10 @@ _SSHD_NAMES = ("sshd", "ld-linux")
 """The second is its name if the loader starts it."""
 _KILLED_FIRST = "700"
 """oom_score_adj of everything that people start, so that the supervisor is not what the kernel kills."""
+_NO_PROGRAM = 127
+_NOT_STARTED = 126
+_SIGNALLED = 128
+"""What a shell gives in place of an exit status."""
 
 
 class Supervisor:
@@ -50,6 +55,9 @@ class Supervisor:
         self._home = home
         self._selector = selectors.DefaultSelector()
         self._connections: dict[int, Connection] = {}
+        self._command: subprocess.Popen[bytes] | None = None
+        self._output = -1
+        """The open file for the output of the image's command."""
         self._is_ending = False
         self._asked: set[int] = set()
         self._alone_since = 0.0
@@ -128,10 +136,37 @@ class Supervisor:
         sshd = subprocess.Popen(  # noqa: S603  as above
             command, stdin=descriptor, stdout=descriptor, stderr=subprocess.PIPE, start_new_session=True
         )
-        with contextlib.suppress(OSError):
-            Path(f"/proc/{sshd.pid}/oom_score_adj").write_text(_KILLED_FIRST, "ascii")
+        killed_first(sshd.pid)
         self._connections[connection] = opened = Connection(connection, sshd, report)
         self._selector.register(opened.log, selectors.EVENT_READ, lambda: self._pass_on(connection))
+
+    def _run(self, file: str) -> None:
+        """Start the image's command, as a file says, with its output in another one."""
+        wanted = json.loads(Path(file).read_text("utf-8"))
+        self._output = os.open(wanted["output"], os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+        try:
+            Path(wanted["folder"]).mkdir(parents=True, exist_ok=True)
+            self._command = subprocess.Popen(  # noqa: S603  what the image's author and the session's users want
+                wanted["words"],
+                cwd=wanted["folder"],
+                env=wanted["environment"],
+                stdin=subprocess.DEVNULL,
+                stdout=self._output,
+                stderr=self._output,
+                start_new_session=True,
+            )
+        except (OSError, ValueError) as error:
+            os.write(self._output, f"{wanted['words'][0]}: {error}\n".encode(errors="replace"))
+            self._command_ended(_NO_PROGRAM if isinstance(error, FileNotFoundError) else _NOT_STARTED)
+        else:
+            killed_first(self._command.pid)
+
+    def _command_ended(self, status: int) -> None:
+        self._command = None
+        with contextlib.suppress(OSError):
+            os.write(self._output, f"*** ended with status {status}\n".encode())
+            os.close(self._output)
+        self._report(report="command_ended", status=status)
 
     def _end(self, number: int, connections: list[int], users: list[str]) -> None:
         """End connections with all that descends from them, and processes of people who may not be here any more."""
@@ -199,6 +234,8 @@ class Supervisor:
                 connection.log.close()
                 del self._connections[number]
                 self._report(report="closed", connection=number)
+        if self._command is not None and (status := self._command.poll()) is not None:
+            self._command_ended(status if status >= 0 else _SIGNALLED - status)
 
     def _report(self, **report: object) -> None:
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
@@ -237,6 +274,12 @@ def _woken(number: int, frame: object) -> None:
 
 def _ignored(**report: object) -> None:
     """Report nothing."""
+
+
+def killed_first(pid: int) -> None:
+    """Let the kernel kill a process before it kills the supervisor."""
+    with contextlib.suppress(OSError):
+        Path(f"/proc/{pid}/oom_score_adj").write_text(_KILLED_FIRST, "ascii")
 
 
 def others() -> list[int]:

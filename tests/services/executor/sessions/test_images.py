@@ -42,6 +42,10 @@ def registry(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ImageRegistry
         yield running
 
 
+def commands_of_all_processes() -> list[Path]:
+    return [path for path in Path("/proc").glob("[0-9]*/cmdline") if path.exists()]
+
+
 @pytest.fixture
 async def image_machine(
     start_executor: StartExecutor, tmp_path: Path, clock: ManualClock, registry: ImageRegistry
@@ -243,6 +247,62 @@ async def test_setuid_files_of_an_image_give_nobody_more_rights(
         assert (await access.run(alice, "grep -E 'NoNewPrivs|CapEff|CapBnd' /proc/self/status"))[1].split() == [
             *("CapEff:", "0" * 16, "CapBnd:", "0" * 16, "NoNewPrivs:", "1"),
         ]
+
+
+async def test_the_images_own_command_runs_in_its_folder_and_the_session_outlives_it(
+    image_machine: Machine, alice: Person, registry: ImageRegistry
+) -> None:
+    script = file("opt/serve", "#!/bin/sh\npwd; echo $GREETING $HOME $1; id -u; cat /opt/go-on; exit 3\n", 0o755)
+    # It waits until somebody who has logged in makes it go on.
+    pipe = 'busybox mkfifo /opt/go-on; /opt/serve "$1"; exit $?'
+    config = {
+        "Env": ["PATH=/bin:/opt", "GREETING=from the image"],
+        "Entrypoint": ["sh", "-c", pipe, "sh"],
+        "Cmd": ["an argument"],
+        "WorkingDir": "/srv/new",
+    }
+    registry.push("tiny", busybox(script), tag="serve", config=config)
+    image = f"{registry.address}/tiny:serve"
+    async with image_machine.session(alice, slots=SLOTS[0], image=image, preserve_entrypoint=True) as access:
+        own = (await access.run(alice, "id -u"))[1]
+        assert "own command" in (await access.run(alice, "cat /session/welcome"))[1]
+        assert await access.run(alice, "until [ -p /opt/go-on ]; do sleep 0.1; done; echo done > /opt/go-on") == (0, "")
+        ended = (await access.events.reach("command_ended")).command_ended
+        assert ended.exit_status == 3
+        assert await access.run(alice, "cat /workspace/entrypoint.log") == (
+            0,
+            f"/srv/new\nfrom the image /home/dev an argument\n{own}done\n*** ended with status 3\n",
+        )
+
+
+async def test_the_images_command_ends_with_the_session(
+    image_machine: Machine, alice: Person, registry: ImageRegistry
+) -> None:
+    config = {"Cmd": ["sh", "-c", "trap '' TERM HUP; echo begun; while :; do sleep 4713; done"]}
+    registry.push("tiny", busybox(), tag="stubborn", config=config)
+    image = f"{registry.address}/tiny:stubborn"
+    async with image_machine.session(alice, slots=SLOTS[0], image=image, preserve_entrypoint=True) as access:
+        assert (await access.run(alice, "until grep begun /workspace/entrypoint.log; do sleep 0.1; done"))[0] == 0
+    assert not (await access.events.reach("ended")).ended.unkillable
+    assert b"4713" not in b"".join(one.read_bytes() for one in commands_of_all_processes())
+
+
+async def test_an_image_without_a_command_has_none_to_start(
+    image_machine: Machine, alice: Person, registry: ImageRegistry
+) -> None:
+    image = f"{registry.address}/tiny:1"
+    request = session_request([alice], slots=SLOTS[0], image=image, preserve_entrypoint=True)
+    ended = (await image_machine.client.events(request).reach("ended")).ended
+    assert ended.reason == session_pb2.SESSION_END_REASON_IMAGE
+    assert "neither ENTRYPOINT nor CMD" in ended.details
+
+
+async def test_the_images_command_is_not_started_without_being_asked_for(
+    image_machine: Machine, alice: Person, registry: ImageRegistry
+) -> None:
+    registry.push("tiny", busybox(), tag="quiet", config={"Cmd": ["touch", "/workspace/started"]})
+    async with image_machine.session(alice, slots=SLOTS[0], image=f"{registry.address}/tiny:quiet") as access:
+        assert await access.run(alice, "ls /workspace") == (0, "")
 
 
 @pytest.mark.parametrize(

@@ -122,5 +122,31 @@ def test_what_it_starts_does_not_ignore_signals(running: Running) -> None:
         assert running.report("closed")["connection"] == 1
 
 
+@pytest.mark.parametrize(
+    ("words", "status", "output"),
+    [
+        (["sh", "-c", "pwd; echo $MARK; exit 3"], 3, "{folder}/new\nyes\n"),
+        (["sh", "-c", "kill -9 $$"], 137, ""),
+        (["none-such"], 127, "none-such: "),
+        (["/etc/passwd"], 126, "/etc/passwd: "),
+        (["nul\0"], 126, "nul"),
+    ],
+)
+def test_the_images_command_is_started_and_its_end_is_told(
+    running: Running, tmp_path: Path, words: list[str], status: int, output: str
+) -> None:
+    log, wanted = tmp_path / "log", tmp_path / "command.json"
+    environment = {"PATH": "/usr/bin:/bin", "MARK": "yes"}
+    command = {"words": words, "folder": str(tmp_path / "new"), "environment": environment, "output": str(log)}
+    wanted.write_text(json.dumps(command))
+    running.order(order="run", file=str(wanted))
+    assert running.report("command_ended")["status"] == status
+    assert log.read_text().startswith(output.format(folder=tmp_path))
+    assert log.read_text().endswith(f"*** ended with status {status}\n")
+    with running.connect(1) as connection:
+        connection.sendall(b"hello\n")
+        assert connection.recv(100) == b"answered hello\n"
+
+
 def _children(pid: int) -> list[str]:
     return Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
