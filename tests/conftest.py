@@ -20,6 +20,7 @@ import pytest
 
 from servicekit.clock import ManualClock
 from services.executor.core.problem_host.interpreter import INSTALLED
+from services.executor.sessions.build_sandbox import missing_for_builds
 from services.executor.sessions.network import missing_for_network
 from tests.dstack_lab.server_python import server_python
 from tests.freezer import can_freeze
@@ -61,6 +62,7 @@ MISSING = {
     "postgres": (lambda: program("postgres") is not None, "the PostgreSQL server programs are not installed"),
     "restic": (lambda: bool(shutil.which("restic") and shutil.which("bwrap")), "restic or bwrap is not installed"),
     "images": (lambda: not missing_for_registry(), "skopeo, umoci, docker-registry, busybox or bwrap is not installed"),
+    "builds": (lambda: missing_for_builds() == "", "buildah is not installed"),
     "sshd": (lambda: shutil.which("sshd", path=f"{os.environ['PATH']}:/usr/sbin") is not None, "sshd is not installed"),
     "rsync": (lambda: shutil.which("rsync") is not None, "rsync is not installed"),
     "bubblewrap": (lambda: shutil.which("bwrap") is not None, "bwrap is not installed"),

@@ -20,6 +20,7 @@ from servicekit.settings.sandbox_settings import SandboxSettings
 from services.executor.core.run.installation import default_cache_folder
 from services.executor.devices.plugins import device_names
 from services.executor.disks.choice import wrong_place
+from services.executor.images.builder import BuildRules
 from services.executor.images.image_store import ImageRules
 from services.executor.images.registries import Registries, registry_setting
 from services.executor.leases.authentication import Tokens
@@ -123,6 +124,14 @@ class ExecutorSettings(SandboxSettings, ServiceSettings):
     """MiB that all images together may take before those used least recently are removed, given with a unit: `200g`."""
     image_timeout: Annotated[timedelta, Field(gt=timedelta(0), le=timedelta(minutes=50))] = timedelta(minutes=30)
     """The most that fetching and unpacking an image may take; the scheduler waits for a session for an hour."""
+    build_timeout: Annotated[timedelta, Field(gt=timedelta(0), le=timedelta(minutes=50))] = timedelta(minutes=30)
+    """The most that building an image may take, with fetching what it is built from."""
+    build_size: Annotated[int, BeforeValidator(mib_setting)] = 120 << 10
+    """MiB of the disk that a build may take, given with a unit: `120g`."""
+    build_memory: Annotated[int, BeforeValidator(mib_setting)] = 8 << 10
+    """MiB of memory that a build may take, given with a unit: `8g`."""
+    build_cores: Annotated[float, Field(gt=0)] = 4.0
+    """Processors that a build may take."""
     pool_timeout: Annotated[timedelta, Field(ge=timedelta(0))] = timedelta(0)
     """Silence of the pool after which an idle executor ends; with 0 it has no pool, and stays."""
 
@@ -162,6 +171,11 @@ class ExecutorSettings(SandboxSettings, ServiceSettings):
             # Sessions end if less than their reserve is free: fetching stops well before.
             reserve_bytes=2 * self.session_disk_rules.reserve_bytes,
         )
+
+    @property
+    def build_rules(self) -> BuildRules:
+        """How much builds of images may take."""
+        return BuildRules(self.build_timeout, self.build_size << 20, self.build_memory, self.build_cores)
 
     @property
     def destinations(self) -> Destinations | None:

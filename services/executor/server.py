@@ -33,6 +33,7 @@ from services.executor.devices.profiling import profiler_or_reason
 from services.executor.devices.selection import Maskable
 from services.executor.disks.choice import disk_store
 from services.executor.disks.disk_store import DiskError
+from services.executor.images.builder import Builder
 from services.executor.images.image_store import ImageStore, missing_for_images
 from services.executor.images.registries import NO_IMAGES
 from services.executor.judges.fork_server_client import JudgeForkServer
@@ -54,7 +55,9 @@ from services.executor.session_service import SessionServicer
 from services.executor.sessions import errors as session_errors
 from services.executor.sessions.all_sessions import Disks, Sessions
 from services.executor.sessions.bubblewrap_session import open_bubblewrap_session
+from services.executor.sessions.build_sandbox import BubblewrapBuildSandbox, missing_for_builds
 from services.executor.sessions.disk_watch import DiskWatch
+from services.executor.sessions.image_root import overlay_fault
 from services.executor.wire.capabilities import Capabilities
 from services.executor.wire.requests import RunDecoder
 from services.executor.wire.sessions import SessionDecoder
@@ -217,9 +220,16 @@ def images_of(settings: ExecutorSettings) -> ImageStore | str:
         return missing
     folder = settings.cache_dir.absolute() / "images"
     try:
-        return ImageStore(folder, settings.registries, settings.image_rules, BubblewrapSandbox())
+        return ImageStore(folder, settings.registries, settings.image_rules, BubblewrapSandbox(), builder_of(settings))
     except OSError as error:
         return f"this machine cannot keep images in {folder}: {error.strerror or error}"
+
+
+def builder_of(settings: ExecutorSettings) -> Builder:
+    """Return what builds images here, or says why nothing does."""
+    missing = missing_for_builds()
+    overlay = not missing and not overlay_fault(settings.cache_dir.absolute() / "images")
+    return Builder(missing or BubblewrapBuildSandbox(settings.destinations, overlay=overlay), settings.build_rules)
 
 
 async def _identified(tokens: Tokens, context: grpc.aio.ServicerContext[object, object]) -> access.Caller:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import fcntl
+import hashlib
 import json
 import os
 import shutil
@@ -22,15 +23,20 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from servicekit import logging
 from services.executor.core.sandbox.running import running
 from services.executor.core.sandbox.scratch import ScratchFolder, sweep
+from services.executor.images.builder import make_plain
+from services.executor.images.dockerfile import base_images
 from services.executor.images.errors import ImageError, ImageUnavailableError
 from services.executor.images.manifest import config_of, digest_for_this_platform, manifest_of
 from services.executor.sandboxes.limits.file_tree import remove_tree, tree_size
 from services.executor.sandboxes.sandbox import Command, Limits, Mount
+from vocabulary.build_contexts import WrongContextError
+from vocabulary.image_references import image_reference
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Mapping
     from datetime import timedelta
 
+    from services.executor.images.builder import BuildContext, Builder, OnLine
     from services.executor.images.manifest import Manifest
     from services.executor.images.registries import Registries
     from services.executor.sandboxes.sandbox import Sandbox
@@ -91,6 +97,12 @@ class Image:
     """Where the command runs."""
 
 
+def wanted_digest(context: BuildContext, bases: Mapping[str, str]) -> str:
+    """Return the name of what is built from a context and these bases, by their names; pure."""
+    parts = json.dumps([1, context.digest, sorted(bases.items())])
+    return f"sha256:{hashlib.sha256(parts.encode()).hexdigest()}"
+
+
 class HeldImage:
     """An image that is not removed until it is released."""
 
@@ -106,7 +118,9 @@ class HeldImage:
 class ImageStore:
     """Keeps images in `folder`, and unpacks them in `sandbox`."""
 
-    def __init__(self, folder: Path, registries: Registries, rules: ImageRules, sandbox: Sandbox) -> None:
+    def __init__(
+        self, folder: Path, registries: Registries, rules: ImageRules, sandbox: Sandbox, builder: Builder
+    ) -> None:
         """Make the folder, and remove what killed processes have left of half of an image; raises OSError."""
         folder.mkdir(parents=True, exist_ok=True)
         # Everybody may write to the files of an image, for whom the folder is not closed.
@@ -118,6 +132,9 @@ class ImageStore:
         self._registries = registries
         self._rules = rules
         self._sandbox = sandbox
+        self._builder = builder
+        self._building = asyncio.Lock()
+        """One at a time, as each may take as much of the disk and memory as a build may."""
         self._turns = defaultdict[str, asyncio.Lock](asyncio.Lock)
 
     async def hold(self, reference: ImageReference, on_percent: OnPercent) -> HeldImage:
@@ -131,6 +148,75 @@ class ImageStore:
             raise ImageError(f"it takes longer than {minutes:g} minutes to fetch and unpack") from error
         except OSError as error:
             raise ImageUnavailableError(f"this machine cannot keep it: {error}") from error
+
+    async def hold_built(self, context: BuildContext, on_line: OnLine) -> HeldImage:
+        """Return the image of a Dockerfile, built if it is not here; raises ImageError, ImageUnavailableError.
+
+        Its digest is that of the context and of the images that it is built from.
+        """
+        self._builder.check()
+        longest = self._builder.rules.longest.total_seconds()
+        if self._building.locked():
+            on_line("Waiting for another build on this machine.")
+        async with self._building:
+            try:
+                async with asyncio.timeout(longest):
+                    return await self._hold_built(context, on_line)
+            except TimeoutError as error:
+                raise ImageError(f"it takes longer than {longest / 60:g} minutes (EXECUTOR_BUILD_TIMEOUT)") from error
+            except OSError as error:
+                raise ImageUnavailableError(f"this machine cannot keep it: {error}") from error
+
+    async def _hold_built(self, context: BuildContext, on_line: OnLine) -> HeldImage:
+        try:
+            names = base_images(context.dockerfile)
+        except WrongContextError as error:
+            raise ImageError(str(error)) from error
+        references = {name: image_reference(name) for name in names}
+        for reference in references.values():
+            self._registries.check(reference)
+        scratch = ScratchFolder(self._folder)
+        try:
+            pinned = {name: await self._pinned(one, scratch.path) for name, one in references.items()}
+            digest = wanted_digest(context, {name: manifest.digest for name, (_, manifest) in pinned.items()})
+            lock = self._lock_of(digest)
+            try:
+                if not self._place_of(digest).is_dir():
+                    await self._build(context, pinned, digest, scratch.path, on_line)
+                    await asyncio.to_thread(self._make_room)
+                return HeldImage(self._image(digest), lock)
+            except BaseException:
+                os.close(lock)
+                raise
+        finally:
+            await asyncio.to_thread(scratch.remove)
+
+    async def _build(
+        self,
+        context: BuildContext,
+        pinned: Mapping[str, tuple[ImageReference, Manifest]],
+        digest: str,
+        scratch: Path,
+        on_line: OnLine,
+    ) -> None:
+        """Build it, and put it into its place."""
+        begin = time.monotonic()
+        folder = scratch / "work"
+        bases = folder / "bases"
+        bases.mkdir(parents=True)
+        folders: dict[str, str] = {}
+        for number, (name, (reference, manifest)) in enumerate(pinned.items()):
+            on_line(f"Fetching {name}")
+            await self._copy(reference, manifest, bases, lambda _: None)
+            (bases / "layout").rename(bases / str(number))
+            folders[str(number)] = name
+        # Each file of a layout may be read by who builds, and by nobody else than ourselves until then.
+        await asyncio.to_thread(make_plain, bases)
+        building = self._builder.build(context, folders, folder, on_line)
+        layout = await self._watched(building, folder, lambda _: None, self._builder.rules.most_bytes)
+        await self._keep(layout, digest, scratch)
+        seconds = round(time.monotonic() - begin, 1)
+        log.info("an image is built", extra={"digest": digest, "context": context.digest, "seconds": seconds})
 
     async def _hold(self, reference: ImageReference, on_percent: OnPercent) -> HeldImage:
         scratch = ScratchFolder(self._folder)
@@ -163,20 +249,32 @@ class ImageStore:
 
     async def _fetch(self, pinned: ImageReference, manifest: Manifest, scratch: Path, on_percent: OnPercent) -> None:
         """Fetch and unpack it, and put it into its place."""
+        begin = time.monotonic()
+        await self._copy(pinned, manifest, scratch, on_percent)
+        size_bytes = await self._keep(scratch / "layout", manifest.digest, scratch)
+        log.info(
+            "an image is here",
+            extra={"image": pinned.address, "size_bytes": size_bytes, "seconds": round(time.monotonic() - begin, 1)},
+        )
+
+    async def _copy(self, pinned: ImageReference, manifest: Manifest, folder: Path, on_percent: OnPercent) -> None:
+        """Copy the image into `folder/layout`; raises ImageError, ImageUnavailableError, OSError."""
         most = self._rules.most_bytes
         if manifest.compressed_bytes > most:
             raise ImageError(f"it has {_gib(manifest.compressed_bytes)} even compressed, and the most are {_gib(most)}")
         await asyncio.to_thread(self._make_room, _UNPACKED * manifest.compressed_bytes)
         if manifest.compressed_bytes > (free_bytes := self._free_bytes()):
             raise ImageUnavailableError(f"this machine has no room for it, but for {_gib(max(0, free_bytes))}")
-        begin = time.monotonic()
-        layout, target = scratch / "layout", scratch / "target"
-        target.mkdir()
 
         def tell(done_bytes: int) -> None:
             on_percent(min(100, 100 * done_bytes // max(1, manifest.compressed_bytes)))
 
-        await self._watched(self._registries.copy(pinned, scratch, most), layout, tell)
+        await self._watched(self._registries.copy(pinned, folder, most), folder / "layout", tell)
+
+    async def _keep(self, layout: Path, digest: str, scratch: Path) -> int:
+        """Unpack an image, and put it into its place; return what it takes, in bytes."""
+        target = scratch / "target"
+        target.mkdir()
         config = config_of(await asyncio.to_thread(_config_bytes, layout))
         unpacking = self._unpack(layout, target, config.shell)
         shell = await self._watched(unpacking, target, lambda _: None)
@@ -189,17 +287,14 @@ class ImageStore:
             "folder": config.folder,
         }
         (target / _FACTS).write_text(json.dumps(facts), "utf-8")
-        place = self._place_of(manifest.digest)
+        place = self._place_of(digest)
         try:
             target.rename(place)
         except OSError:
             # Another executor that keeps its images here may have been faster.
             if not place.is_dir():
                 raise
-        log.info(
-            "an image is here",
-            extra={"image": pinned.address, "size_bytes": size_bytes, "seconds": round(time.monotonic() - begin, 1)},
-        )
+        return size_bytes
 
     async def _unpack(self, layout: Path, target: Path, shell: str) -> str:
         """Unpack the layers as a user of nothing else, who has no network; return the image's shell."""
@@ -232,12 +327,16 @@ class ImageStore:
             raise ImageError(f"it cannot be unpacked: {words or f'status {ended.code}, signal {ended.signal}'}")
         return str(said["shell"])
 
-    async def _watched(self, work: Coroutine[Any, Any, T], folder: Path, tell: OnPercent) -> T:
+    async def _watched(
+        self, work: Coroutine[Any, Any, T], folder: Path, tell: OnPercent, most_bytes: int | None = None
+    ) -> T:
         """Return what the work returns, and cancel it if the folder becomes too large.
 
-        Raises ImageError, ImageUnavailableError.
+        That is if it has more than an image may have, or `most_bytes`, as a build may. Raises ImageError,
+        ImageUnavailableError.
         """
-        working, watching = asyncio.create_task(work), asyncio.create_task(self._watch(folder, tell))
+        working = asyncio.create_task(work)
+        watching = asyncio.create_task(self._watch(folder, tell, most_bytes))
         try:
             await asyncio.wait({working, watching}, return_when=asyncio.FIRST_COMPLETED)
             if watching.done():
@@ -248,20 +347,24 @@ class ImageStore:
                 task.cancel()
             await asyncio.gather(working, watching, return_exceptions=True)
 
-    async def _watch(self, folder: Path, tell: OnPercent) -> None:
+    async def _watch(self, folder: Path, tell: OnPercent, most_bytes: int | None) -> None:
         """Look at the folder and at the disk for ever; raises ImageError, ImageUnavailableError."""
         next_count = 0.0
         while True:
             self._check_room()
             begin = time.monotonic()
             if begin >= next_count:
-                tell(await asyncio.to_thread(self._checked_size, folder))
+                tell(await asyncio.to_thread(self._checked_size, folder, most_bytes))
                 next_count = begin + _POLL_SHARE * (time.monotonic() - begin)
             await asyncio.sleep(_POLL_SECONDS)
 
-    def _checked_size(self, folder: Path) -> int:
+    def _checked_size(self, folder: Path, most_bytes: int | None = None) -> int:
         """Return what is in the folder, in bytes; raises ImageError, ImageUnavailableError."""
         size_bytes, files = tree_size(folder)
+        if most_bytes is not None:
+            if size_bytes > most_bytes:
+                raise ImageError(f"building it takes more than {_gib(most_bytes)} of the disk (EXECUTOR_BUILD_SIZE)")
+            return size_bytes
         if size_bytes > self._rules.most_bytes:
             raise ImageError(f"it has more than {_gib(self._rules.most_bytes)} (EXECUTOR_IMAGE_SIZE), or nests folders")
         if files > self._rules.most_files:

@@ -96,20 +96,29 @@ _NETWORK_FAMILIES = (socket.AF_INET, socket.AF_INET6)
 
 
 _DEBUGGING = {"ptrace", "process_vm_readv", "process_vm_writev", "kcmp"}
+_BUILDING = {
+    *("mount", "umount2", "pivot_root", "chroot", "unshare", "sethostname", "setdomainname"),
+    *("open_tree", "move_mount", "fsopen", "fsconfig", "fsmount", "fspick", "mount_setattr"),
+}
+_NEW_USERS = 0x10000000
+"""CLONE_NEWUSER."""
 
 
-def seccomp_filter(*, internet: bool, interactive: bool = False) -> bytes | None:
+def seccomp_filter(*, internet: bool, interactive: bool = False, building: bool = False) -> bytes | None:
     """Return the filter as an array of `struct sock_filter`; None for an architecture without known call numbers.
 
     `internet` permits internet sockets; set it only for sandboxes whose network namespace is empty anyway.
     `interactive` permits what debuggers need, and netlink, which lists the network's interfaces; set it only for
-    sandboxes with namespaces of their own and nothing to hide inside.
+    sandboxes with namespaces of their own and nothing to hide inside. `building` permits mounts and namespaces but for
+    those of users, and netlink; set it only for sandboxes whose root owns nothing outside.
     """
     known = _AUDIT_ARCHITECTURES.get(os.uname().machine)
     if known is None:
         return None
     column, architecture = known
-    families = (_NETWORK_FAMILIES if internet else ()) + ((socket.AF_NETLINK,) if interactive else ())
+    families = (_NETWORK_FAMILIES if internet else ()) + ((socket.AF_NETLINK,) if interactive or building else ())
+    allowed = (_DEBUGGING if interactive else set[str]()) | (_BUILDING if building else set[str]())
+    flags = _NEW_USERS if building else _NAMESPACE_FLAGS
     return b"".join(
         [
             _step(_LOAD, _OFFSET_ARCHITECTURE),
@@ -118,8 +127,9 @@ def seccomp_filter(*, internet: bool, interactive: bool = False) -> bytes | None
             _step(_LOAD, _OFFSET_CALL),
             _deny(_AT_LEAST, _X32_CALLS, errno.ENOSYS),
             _deny(_EQUAL, _CLONE3[column], errno.ENOSYS),
-            *(_deny(_EQUAL, call, errno.EPERM) for call in _denied(column, interactive=interactive)),
-            _deny_new_namespaces(_CLONE[column]),
+            *(_deny(_EQUAL, call, errno.EPERM) for call in _denied(column, allowed)),
+            _deny_new_namespaces(_CLONE[column], flags),
+            _deny_new_namespaces(_DENIED_CALLS["unshare"][column] or 0, flags),
             _deny_other_families(_SOCKETPAIR[column], _LOCAL_FAMILIES),
             _deny_other_families(_SOCKET[column], _LOCAL_FAMILIES + families),
             _step(_RETURN, _ALLOW),
@@ -150,8 +160,7 @@ def seccomp_profile() -> dict[str, object]:
     }
 
 
-def _denied(column: int, *, interactive: bool) -> list[int]:
-    allowed = _DEBUGGING if interactive else set[str]()
+def _denied(column: int, allowed: set[str]) -> list[int]:
     return [call for name, calls in _DENIED_CALLS.items() if name not in allowed and (call := calls[column])]
 
 
@@ -175,11 +184,11 @@ def _deny(test: int, value: int, error: int) -> bytes:
     return _step(test, value, on_false=1) + _step(_RETURN, _ERRNO | error)
 
 
-def _deny_new_namespaces(clone: int) -> bytes:
+def _deny_new_namespaces(clone: int, flags: int) -> bytes:
     return (
         _step(_EQUAL, clone, on_false=4)
         + _step(_LOAD, _OFFSET_FIRST_ARGUMENT)
-        + _deny(_ANY_BIT, _NAMESPACE_FLAGS, errno.EPERM)
+        + _deny(_ANY_BIT, flags, errno.EPERM)
         + _step(_RETURN, _ALLOW)
     )
 

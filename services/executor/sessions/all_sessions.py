@@ -212,7 +212,7 @@ class Sessions:
             has_network=self._sandbox.has_network,
             gaps=self._sandbox.gaps,
             nodes=[node.name for node in spec.gang.nodes] if spec.gang else (),
-            image=spec.image.address if spec.image else "",
+            image=f"built from {spec.build.digest[:19]}" if spec.build else spec.image_name,
         )
         order = SandboxOrder(
             session_id=spec.session_id,

@@ -22,6 +22,7 @@ from services.executor.images.errors import ImageError, ImageUnavailableError
 from services.executor.runs.admission import EndReason
 from services.executor.runs.event_log import EventLog
 from services.executor.sandboxes.sandbox import SandboxError
+from services.executor.sessions.build_log import BuildLog
 from services.executor.sessions.disk import DiskUse
 from services.executor.sessions.errors import (
     NoDiskError,
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from servicekit.clock import Clock
+    from services.executor.images.builder import BuildContext
     from services.executor.images.image_store import HeldImage, ImageStore
     from services.executor.leases.lease import Lease
     from services.executor.runs.admission import Place
@@ -95,18 +97,25 @@ class SessionSpec:
     disk: DiskSpec | None = None
     gang: Gang | None = None
     image: ImageReference | None = None
+    build: BuildContext | None = None
+    """What its image is built from; not together with `image`."""
     preserve_entrypoint: bool = False
     """True if the image's own command is started."""
     lasts: timedelta = timedelta(0)
     """Its least time from the moment in which it is ready; 0 if its end time counts, whenever that is."""
     request_id: str = ""
 
+    @property
+    def image_name(self) -> str:
+        """Its image, for people; empty without one."""
+        return "of the Dockerfile" if self.build else self.image.address if self.image else ""
+
     def is_same_as(self, other: SessionSpec) -> bool:
         """True if both ask for the same session, whatever has been changed since it began."""
         mine, others = (
             (
                 *(s.lease.slots, dict(s.environment), s.home, s.disk and s.disk.disk_id, s.gang),
-                *(s.image, s.preserve_entrypoint),
+                *(s.image, s.build and s.build.digest, s.preserve_entrypoint),
             )
             for s in (self, other)
         )
@@ -167,6 +176,7 @@ class Session:
         self._question_count = 0
         self._killed_for_memory = 0
         self._command_has_ended = False
+        self._said = BuildLog(self._tell_build)
         self._told_of_disk = 0
         self._told_percent = self._told_image_percent = -_PERCENT_STEP
 
@@ -387,7 +397,7 @@ class Session:
         """Get what the session begins with; returns False if it is not to begin. Raises SandboxError."""
         if self._home is not None and not await self._restored(self._home):
             return False
-        return self.spec.image is None or await self._fetched(self.spec.image)
+        return not self.spec.image_name or await self._fetched()
 
     async def _restored(self, home: KeptHome) -> bool:
         """Fill the home; returns False if the session was ended meanwhile. Raises SandboxError."""
@@ -407,22 +417,25 @@ class Session:
         self._step("disk")
         return True
 
-    async def _fetched(self, reference: ImageReference) -> bool:
+    async def _fetched(self) -> bool:
         """Get the image; returns False if the session was ended meanwhile, or must end without it."""
         try:
-            return await self._held(reference)
+            return await self._held()
         except ImageError as error:
-            self._fail(f"The image {self._image_name} cannot be used: {error}.", session_pb2.SESSION_END_REASON_IMAGE)
+            reason = session_pb2.SESSION_END_REASON_IMAGE
+            self._fail(f"The image {self.spec.image_name} cannot be used: {error}.", reason)
         except ImageUnavailableError as error:
             reason = session_pb2.SESSION_END_REASON_IMAGE_UNAVAILABLE
-            self._fail(f"The image {self._image_name} cannot be had now: {error}.", reason)
+            self._fail(f"The image {self.spec.image_name} cannot be had now: {error}.", reason)
+        finally:
+            self._said.flush()
         return False
 
-    async def _held(self, reference: ImageReference) -> bool:
+    async def _held(self) -> bool:
         """Get the image; returns False if the session was ended meanwhile. Raises ImageError, ImageUnavailableError."""
         if isinstance(self._images, str):
             raise ImageError(self._images)
-        holding = asyncio.create_task(self._images.hold(reference, self._tell_image_percent))
+        holding = asyncio.create_task(self._hold_image(self._images))
         killed = asyncio.create_task(self._killed.wait())
         try:
             await asyncio.wait({holding, killed}, return_when=asyncio.FIRST_COMPLETED)
@@ -439,13 +452,18 @@ class Session:
         self._step("image")
         return True
 
+    async def _hold_image(self, images: ImageStore) -> HeldImage:
+        if self.spec.build is not None:
+            return await images.hold_built(self.spec.build, self._said.take)
+        assert self.spec.image is not None  # noqa: S101  as whoever calls has looked
+        return await images.hold(self.spec.image, self._tell_image_percent)
+
+    def _tell_build(self, text: str) -> None:
+        self.events.record(SessionEvent(building=session_pb2.SessionBuilding(text=text)))
+
     def _release_image(self) -> None:
         if self._image is not None:
             self._image.release()
-
-    @property
-    def _image_name(self) -> str:
-        return self.spec.image.address if self.spec.image else ""
 
     def _tell_image_percent(self, percent: int) -> None:
         if percent >= self._told_image_percent + _PERCENT_STEP:

@@ -9,12 +9,14 @@ from ipaddress import IPv4Address
 from typing import TYPE_CHECKING
 
 from services.executor.disks.disk_store import DiskOwner
+from services.executor.images.builder import BuildContext
 from services.executor.leases.errors import InvalidFieldError
 from services.executor.leases.lease import Lease
 from services.executor.sessions.gang import Gang, Node, gang_faults
 from services.executor.sessions.kept_home import DiskSpec
 from services.executor.sessions.session import SessionSpec
 from services.executor.wire.requests import instant, slot_from_proto, slot_violations, token_violations
+from vocabulary.build_contexts import context_digest
 from vocabulary.image_references import image_reference, wrong_reference
 from vocabulary.slots import EIGHTHS_PER_GPU
 from vocabulary.ssh_keys import keys_of
@@ -53,10 +55,7 @@ class SessionDecoder:
         violations += [*self._slot_violations(request), *_time_violations(request)]
         violations += [*_variable_violations(request.environment), *_home_violations(request.home)]
         violations += [*_disk_violations(request), *_gang_violations(request)]
-        if request.image and (fault := wrong_reference(request.image)):
-            violations.append(("image", fault))
-        if request.preserve_entrypoint and not request.image:
-            violations.append(("preserve_entrypoint", "is set without an image; name one, or leave it out"))
+        violations += _image_violations(request)
         if violations:
             raise InvalidFieldError(*violations)
         slots = tuple(slot_from_proto(slot) for slot in request.slots)
@@ -71,6 +70,7 @@ class SessionDecoder:
             disk=_disk_of(request.disk) if request.HasField("disk") else None,
             gang=_gang_of(request.gang) if request.HasField("gang") else None,
             image=image_reference(request.image) if request.image else None,
+            build=BuildContext(request.build_digest, request.build_context) if request.build_digest else None,
             preserve_entrypoint=request.preserve_entrypoint,
             lasts=request.lasts.ToTimedelta(),
             request_id=request.request_id,
@@ -209,6 +209,20 @@ def _gang_violations(request: session_pb2.OpenSessionRequest) -> Violations:
     nodes = [(node.name, node.address) for node in gang.nodes]
     faults = gang_faults(gang.rank, nodes, gang.ssh_seed)
     return [*violations, *((f"gang.{field}", fault) for field, fault in faults)]
+
+
+def _image_violations(request: session_pb2.OpenSessionRequest) -> Violations:
+    violations: Violations = []
+    if request.image and (fault := wrong_reference(request.image)):
+        violations.append(("image", fault))
+    if request.image and request.build_digest:
+        violations.append(("build_digest", "is set together with an image; leave one of them out"))
+    if request.preserve_entrypoint and not (request.image or request.build_digest):
+        violations.append(("preserve_entrypoint", "is set without an image; name one, or leave it out"))
+    # Who attaches need not send it again.
+    if request.build_digest and not request.after_seq and context_digest(request.build_context) != request.build_digest:
+        violations.append(("build_context", f"is no archive with the digest {request.build_digest[:80]!r}"))
+    return violations
 
 
 def _home_violations(home: str) -> Violations:

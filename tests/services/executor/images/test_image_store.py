@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from services.executor.images.builder import Builder, BuildRules
 from services.executor.images.errors import ImageError, ImageUnavailableError
 from services.executor.images.image_store import ImageRules, ImageStore
 from services.executor.images.registries import Registries
@@ -37,13 +38,18 @@ RULES = ImageRules(
 )
 
 
+BUILD_RULES = BuildRules(timedelta(minutes=5), 512 * MIB, 1024, 2.0)
+
+
 class Store:
     """A store of images, and the registry that it reads."""
 
     def __init__(self, folder: Path, registry: ImageRegistry, rules: ImageRules = RULES) -> None:
         self.folder = folder
         self.registry = registry
-        self.store = ImageStore(folder, Registries(insecure=(registry.address,)), rules, BubblewrapSandbox())
+        registries = Registries(insecure=(registry.address,))
+        builder = Builder("nothing is built here", BUILD_RULES)
+        self.store = ImageStore(folder, registries, rules, BubblewrapSandbox(), builder)
 
     async def hold(self, name: str) -> HeldImage:
         return await self.store.hold(image_reference(f"{self.registry.address}/{name}"), lambda _: None)

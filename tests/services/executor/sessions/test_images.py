@@ -12,16 +12,19 @@ from asyncio.subprocess import PIPE
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import grpc
 import pytest
 from wavepool.executor.v1 import session_pb2
 
 from services.executor.sessions import bubblewrap_session
 from services.executor.sessions.bubblewrap_session import BubblewrapSession
+from tests.build_contexts import build_context
 from tests.image_registry import BUSYBOX, ImageRegistry, busybox, file, link, running_registry
 from tests.services.executor.sessions.conftest import SLOTS, SYSTEM_PYTHON, Machine, TwoGpus
 from tests.services.executor.sessions.session_client import SessionClient, name_of, session_request
 from tests.services.executor.sessions.test_network import NOBODY, opened, ordinary_user
 from tests.services.executor.test_process import REPOSITORY, Executor
+from vocabulary.build_contexts import context_digest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -303,6 +306,72 @@ async def test_the_images_command_is_not_started_without_being_asked_for(
     registry.push("tiny", busybox(), tag="quiet", config={"Cmd": ["touch", "/workspace/started"]})
     async with image_machine.session(alice, slots=SLOTS[0], image=f"{registry.address}/tiny:quiet") as access:
         assert await access.run(alice, "ls /workspace") == (0, "")
+
+
+def build_of(registry: ImageRegistry, dockerfile: str, *entries: Any) -> dict[str, Any]:
+    """The fields of a request for a session whose image is built."""
+    registry.push("tiny", busybox(), tag="base", config={"Env": ["PATH=/bin"]})
+    context = build_context(dockerfile.replace("BASE", f"{registry.address}/tiny:base"), *entries)
+    return {"build_digest": context.digest, "build_context": context.content}
+
+
+@pytest.mark.builds
+async def test_an_image_is_built_and_used_like_any_other(
+    image_machine: Machine, alice: Person, bob: Person, registry: ImageRegistry
+) -> None:
+    dockerfile = "FROM BASE\nCOPY mine /opt/mine\nENV GREETING=built\nRUN echo made > /opt/made\nCMD cat /opt/made\n"
+    asked = {**build_of(registry, dockerfile, file("mine", "of alice\n")), "preserve_entrypoint": True}
+    async with image_machine.session(alice, slots=SLOTS[0], **asked) as access:
+        texts: list[str] = []
+        async for event in access.events:
+            if name_of(event) == "command_ended":
+                assert event.command_ended.exit_status == 0
+                break
+        assert await access.run(alice, "cat /opt/mine /opt/made /workspace/entrypoint.log; echo $GREETING") == (
+            0,
+            "of alice\nmade\nmade\n*** ended with status 0\nbuilt\n",
+        )
+        assert "built from sha256:" in (await access.run(alice, "cat /session/welcome"))[1]
+    request = session_request([bob], slots=SLOTS[1], **asked)
+    async for event in image_machine.client.events(request):
+        texts += [event.building.text] if name_of(event) == "building" else []
+        if name_of(event) == "ready":
+            assert event.ready.image_digest.startswith("sha256:")
+            break
+    await image_machine.client.close(request.session_id)
+    assert texts == []
+
+
+@pytest.mark.builds
+async def test_a_build_that_fails_ends_the_session_with_the_step(
+    image_machine: Machine, alice: Person, registry: ImageRegistry
+) -> None:
+    request = session_request([alice], slots=SLOTS[0], **build_of(registry, "FROM BASE\nRUN echo why; exit 5\n"))
+    texts: list[str] = []
+    async for event in image_machine.client.events(request):
+        texts += [event.building.text] if name_of(event) == "building" else []
+        if name_of(event) == "ended":
+            assert event.ended.reason == session_pb2.SESSION_END_REASON_IMAGE
+            assert "The image of the Dockerfile cannot be used: STEP 2/2: RUN echo why; exit 5: " in event.ended.details
+    assert "STEP 2/2" in "\n".join(texts)
+    assert "\nwhy" in "\n".join(texts)
+
+
+@pytest.mark.parametrize(
+    ("fields", "wrong"),
+    [
+        ({"build_digest": "sha256:" + "0" * 64, "build_context": b"x"}, "build_context"),
+        ({"build_digest": context_digest(b""), "image": "registry.example/tiny:1"}, "build_digest"),
+        ({"preserve_entrypoint": True}, "preserve_entrypoint"),
+    ],
+)
+async def test_a_request_for_a_build_that_is_wrong_is_refused(
+    image_machine: Machine, alice: Person, fields: dict[str, Any], wrong: str
+) -> None:
+    with pytest.raises(grpc.aio.AioRpcError) as refused:
+        await image_machine.client.events(session_request([alice], slots=SLOTS[0], **fields)).reach("ended")
+    assert refused.value.code() is grpc.StatusCode.INVALID_ARGUMENT
+    assert wrong in (refused.value.details() or "")
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,219 @@
+"""Sandboxes in which buildah builds images; made by bubblewrap, with the kind of network that sessions have.
+
+Whoever builds has to be root: of a user namespace that owns nothing of this machine. As root we give it 65,536 users,
+so that packages can be installed in an image; as an ordinary user there is one. The sandbox has the machine's `/usr`,
+the folder of the build, and nothing else.
+
+As root the network and the first mounts are made outside of the user namespace: whoever is root inside can then change
+neither the routes by which destinations are denied, nor see the folders that lead to ours.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from contextlib import AsyncExitStack, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from services.executor.images.builder import PROGRAM
+from services.executor.sandboxes.bubblewrap.arguments import (
+    LIFE,
+    NAMESPACES,
+    resource_limits,
+    sandboxed_program,
+    system_mounts,
+)
+from services.executor.sandboxes.bubblewrap.tree import start_bubblewrap
+from services.executor.sandboxes.limits.host_resources import HostResources
+from services.executor.sandboxes.limits.watchdog import Watchdog
+from services.executor.sandboxes.output import capture
+from services.executor.sandboxes.process_tree import tree_pids
+from services.executor.sandboxes.running_sandbox import SandboxParts, WaitingSandbox, whole_or_nothing
+from services.executor.sandboxes.sandbox import Command, Mount, SandboxError
+from services.executor.sandboxes.seccomp import seccomp_filter
+from services.executor.sessions.network import missing_for_network, open_network, own_addresses, program
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from services.executor.sandboxes.sandbox import Exit, Limits, OutputListener
+    from services.executor.sessions.destinations import Destinations, NetworkPlan
+
+_PACKAGES = {"buildah": "buildah", "tar": "tar", "bwrap": "bubblewrap"}
+_CAPABILITIES = (
+    *("CHOWN", "DAC_OVERRIDE", "DAC_READ_SEARCH", "FOWNER", "FSETID", "KILL", "SETGID", "SETUID", "SETPCAP", "SETFCAP"),
+    *("NET_BIND_SERVICE", "SYS_CHROOT", "SYS_ADMIN", "AUDIT_WRITE", "MKNOD"),
+)
+"""All that buildah needs, over what the user namespace owns. None is for the network."""
+_FIRST_OF_MANY = 0x70000000
+_MANY = 65536
+_RANGES = 4096
+"""Numbers of users that nothing else has: systemd's list of ranges leaves them free."""
+_PLACE = Path("/mnt")
+"""Where the folder is shown to who may not enter the folders above it."""
+_OUTSIDE = f'mount --bind "$1" {_PLACE} && shift && exec "$@"'
+_LOOPBACK = '"$1" link set lo up && shift && exec "$@"'
+_PATH = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"
+_FILES = {
+    "passwd": "root:x:0:0:root:/build:/bin/sh\n",
+    "group": "root:x:0:\n",
+    "hosts": "127.0.0.1 localhost\n",
+    "containers/policy.json": '{"default": [{"type": "insecureAcceptAnything"}]}\n',
+    "containers/registries.conf": 'unqualified-search-registries = []\nshort-name-mode = "enforcing"\n',
+    "containers/storage.conf": (
+        '[storage]\ndriver = "{driver}"\nrunroot = "/build/run"\ngraphroot = "/build/storage"\n'
+        '[storage.options]\nignore_chown_errors = "{one_user}"\n'
+    ),
+}
+
+
+def missing_for_builds() -> str:
+    """Return what this machine lacks for building images, with the fix; empty if it has everything."""
+    for name, package in _PACKAGES.items():
+        if shutil.which(name) is None:
+            return f"{name} is not installed: run `apt-get install {package}` on this machine"
+    return ""
+
+
+class BubblewrapBuildSandbox:
+    """Implements BuildSandbox; builds reach `destinations`, or nothing.
+
+    With `overlay` the kernel can mount overlays there; else each layer is a copy of the one below.
+    """
+
+    def __init__(self, destinations: Destinations | None, *, overlay: bool) -> None:
+        self._destinations = destinations
+        self._driver = "overlay" if overlay else "vfs"
+        self._host = HostResources()
+        self._seccomp = seccomp_filter(internet=True, building=True)
+
+    async def run(self, folder: Path, arguments: list[str], limits: Limits, on_output: OutputListener) -> Exit:
+        """Run `build.py`; raises SandboxError."""
+        if missing := missing_for_builds():
+            raise SandboxError(missing)
+        try:
+            waiting = await whole_or_nothing(self._prepare(folder, arguments, limits))
+            running = await waiting.start(on_output)
+        except OSError as error:
+            raise SandboxError(f"the sandbox cannot be made: {error}") from error
+        try:
+            return await running.wait()
+        finally:
+            await asyncio.shield(running.kill())
+
+    async def _prepare(self, folder: Path, arguments: list[str], limits: Limits) -> WaitingSandbox:
+        plan = self._destinations.plan(own_addresses()) if self._destinations and not missing_for_network() else None
+        mounts = [Mount(folder / "build", Path("/build"), writable=True, is_counted=False)]
+        command = Command(
+            ["/usr/bin/python3", "-I", "-S", "/work/build.py", *arguments],
+            Path("/build"),
+            mounts,
+            {"PATH": _PATH, "HOME": "/build", "TMPDIR": "/build", "LANG": "C.UTF-8"},
+        )
+        async with AsyncExitStack() as cleanup:
+            claim = self._host.claim(command, limits, cleanup)
+            _write_files(folder, self._driver, plan, one_user=claim.uid is None)
+            around = await _around(folder, claim.uid, cleanup, has_network=plan is not None)
+            place = folder if claim.uid is None else _PLACE
+            own = ("--unshare-user", "--uid", "0", "--gid", "0") if claim.uid is None else ()
+            namespaces = [word for word in NAMESPACES if claim.uid is None or not plan or word != "--unshare-net"]
+            options = [*namespaces, *own, *_options(place, limits)]
+            chain = sandboxed_program(command, resource_limits(limits), None)
+            bwrap = cast("str", shutil.which("bwrap"))
+            tree = start_bubblewrap([bwrap, *options], chain, claim.procs_files, self._seccomp, around=around)
+            cleanup.push_async_callback(tree.destroy)
+            readers = await tree.child.outputs()
+            cleanup.callback(tree.let_go)
+            await tree.make(*readers)
+            if plan is not None:
+                network = await open_network(plan, tree.init_pid, claim.procs_files)
+                cleanup.push_async_callback(network.close)
+                network.watch(lambda: None)
+            captured = capture(readers, limits.output_bytes)
+            watchdog = Watchdog(limits, lambda: tree_pids(tree.child.pid), claim.cgroup, ())
+            return WaitingSandbox(SandboxParts(tree, watchdog, captured, claim.cgroup, cleanup.pop_all()))
+        raise AssertionError
+
+
+def _options(place: Path, limits: Limits) -> list[str]:
+    """Return the options of bwrap that follow those for namespaces, for the folder in `place`."""
+    tmpfs = ("--perms", "1777", "--size", str((limits.memory_mib // 2) << 20), "--tmpfs")
+    return [
+        *LIFE,
+        *("--hostname", "build", "--cap-drop", "ALL"),
+        *(word for name in _CAPABILITIES for word in ("--cap-add", f"CAP_{name}")),
+        *system_mounts(Path("/")),
+        *("--proc", "/proc", "--dev", "/dev", *tmpfs, "/dev/shm", *tmpfs, "/tmp", *tmpfs, "/run"),  # noqa: S108  the sandbox's own
+        *("--perms", "0755", "--dir", "/var", *tmpfs, "/var/tmp", "--tmpfs", "/sys"),  # noqa: S108  as above
+        *("--ro-bind-try", "/etc/ssl/certs", "/etc/ssl/certs"),
+        *(word for name in ("passwd", "group", "hosts") for word in _bound(place, name)),
+        *(word for name in ("resolv.conf", "containers") for word in _bound(place, name)),
+        *("--ro-bind", str(place / "bases"), "/work/bases"),
+        *("--ro-bind", str(place / "build.py"), "/work/build.py"),
+        *("--ro-bind", str(place / "context.tar.gz"), "/work/context.tar.gz"),
+        *("--bind", str(place / "build"), "/build"),
+        *("--remount-ro", "/", "--chdir", "/build"),
+    ]
+
+
+def _bound(place: Path, name: str) -> tuple[str, ...]:
+    return ("--ro-bind", str(place / "etc" / name), f"/etc/{name}")
+
+
+def _write_files(folder: Path, driver: str, plan: NetworkPlan | None, *, one_user: bool) -> None:
+    """Write what buildah reads."""
+    (folder / "etc" / "containers").mkdir(parents=True)
+    resolv = f"nameserver {plan.nameserver}\n" if plan else ""
+    for name, text in {**_FILES, "resolv.conf": resolv}.items():
+        filled = text.replace("{driver}", driver).replace("{one_user}", "true" if one_user else "false")
+        (folder / "etc" / name).write_text(filled, "utf-8")
+    shutil.copyfile(PROGRAM, folder / "build.py")
+    for path in (folder / "etc", *(folder / "etc").rglob("*"), folder / "build.py"):
+        path.chmod(0o755 if path.is_dir() else 0o644)
+
+
+async def _around(folder: Path, uid: int | None, cleanup: AsyncExitStack, *, has_network: bool) -> Sequence[str]:
+    """Return the beginning of the command that becomes bwrap, as root of the sandbox's user namespace."""
+    if uid is None:
+        return ()
+    holder = await _user_namespace(uid, cleanup)
+    shell = ["/bin/sh", "-c"]
+    network = ["/usr/bin/unshare", "--net", *shell, _LOOPBACK, "sh", program("ip")] if has_network else []
+    mounts = ["/usr/bin/unshare", "--mount", "--propagation", "private", *shell, _OUTSIDE, "sh", str(folder)]
+    enter = ["/usr/bin/nsenter", f"--user=/proc/{holder}/ns/user", "--setuid", "0", "--setgid", "0", "--"]
+    return [*mounts, *network, *enter]
+
+
+async def _user_namespace(uid: int, cleanup: AsyncExitStack) -> int:
+    """Make a user namespace whose root is `uid`; return the id of a process that holds it. Raises SandboxError."""
+    holder = await asyncio.create_subprocess_exec(
+        *("/usr/bin/setpriv", "--pdeathsig=KILL", "/usr/bin/unshare", "--user", "/bin/sh", "-c", "echo; read -r end"),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        env={},
+    )
+
+    async def end() -> None:
+        with suppress(ProcessLookupError):
+            holder.kill()
+        await holder.communicate()
+
+    cleanup.push_async_callback(end)
+    assert holder.stdout is not None  # noqa: S101  PIPE was asked for
+    if not await holder.stdout.readline():
+        raise SandboxError("no user namespace can be made on this machine")
+    first = _FIRST_OF_MANY + _MANY * (uid % _RANGES)
+    for name in ("uid_map", "gid_map"):
+        _map_users(Path(f"/proc/{holder.pid}/{name}"), uid, first)
+    return holder.pid
+
+
+def _map_users(path: Path, root: int, first: int) -> None:
+    """Let a user namespace have a root and many others."""
+    try:
+        path.write_text(f"0 {root} 1\n1 {first} {_MANY - 1}\n", "ascii")
+    except OSError:
+        # In a container that has fewer users itself.
+        path.write_text(f"0 {root} 1\n", "ascii")
