@@ -38,12 +38,10 @@ UNNEEDED = frozenset(
     {"--no-persist", "--no-persistent-disk", "--ignore-no-persist", "--recreate-env", "--details", "--no-build"}
 )
 """Flags that ask for what is so anyway: a home is kept on a named disk alone, and one reservation is shown whole."""
-_IMAGES = "images are not built here: push one to a registry, and name it with --dockerimage"
 MISSING = {
     **{name: why for name, why in NOT_HERE.items() if name not in UNNEEDED},
     "--enable-jupyter": NOT_HERE["--jupyter"],
     "--disable-jupyter": NOT_HERE["--jupyter"],
-    "--dockerfile": _IMAGES,
     "-l": NOT_HERE["--label"],
     "--ref": "nothing is checked out for you: copy your tree with `wavepool run --dir DIR -- COMMAND`",
 }

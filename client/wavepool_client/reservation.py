@@ -16,6 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from wavepool_client.build_context import build_context_of
 from wavepool_client.errors import InputError, UnreachableError
 from wavepool_client.reservation_client import OVER, ReservationClient
 from wavepool_client.ssh.access import remember_identity
@@ -61,6 +62,7 @@ class Reservation:
         queue: str = "",
         fallback_gpu_types: Sequence[str] = (),
         image: str = "",
+        dockerfile: Path | str = "",
         preserve_entrypoint: bool = False,
         start: datetime | str | None = None,
         distributed: bool = False,
@@ -74,8 +76,9 @@ class Reservation:
         With `distributed` and `allow_slow_links` 16 to 48, whole machines of 8; commands and files go to the first one.
 
         `keys` are files of public keys, and no others may log in; without any, those that `wavepool reserve` takes.
-        The files of `image`, such as `registry.example:5000/team/rocm:6.2`, are the session's root; with
-        `preserve_entrypoint` its own command is started there, too.
+        The files of `image`, such as `registry.example:5000/team/rocm:6.2`, are the session's root, or those
+        of the one that is built from `dockerfile` and its folder; with `preserve_entrypoint` its own command is started
+        there, too.
         With `start`, a datetime or what `wavepool reserve --start` takes, it begins later; without a zone it is local
         time. Endpoint and token are found as for `wavepool_client.Client`.
         """
@@ -88,8 +91,10 @@ class Reservation:
         if start is not None:
             instant = start_of(start, datetime.now(UTC)) if isinstance(start, str) else start.astimezone(UTC)
             wanted["start_time"] = instant.isoformat()
+        content = build_context_of(Path(dockerfile) if dockerfile else None, image)
         client = ReservationClient(endpoint, token)
         try:
+            wanted |= {"build_digest": client.upload(content)} if content else {}
             own = {} if keys else {"own_keys": True}
             made = client.reserve({**wanted, **own, "keys": [{"public_key": line} for line in found.lines]})
         except BaseException:

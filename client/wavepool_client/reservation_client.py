@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import base64
 import math
 import time
 import uuid
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 RESERVATIONS = "/api/v1/reservations"
+BUILD_CONTEXTS = "/api/v1/build-contexts"
+UPLOAD_SECONDS = 300.0
 RESERVE_GIVE_UP_SECONDS = 10.0
 ALIVE = ("pending", "queued", "preparing", "active", "expiring")
 """States of reservations that are not over."""
@@ -42,6 +45,12 @@ class ReservationClient(GatewayClient):
     def quote(self, wanted: Mapping[str, Any]) -> dict[str, Any]:
         """What a reservation would cost at most, and how long it would wait; `wanted` as in `reserve`, without keys."""
         return self._transport.call("POST", f"{RESERVATIONS}/quote", body=wanted)
+
+    def upload(self, content: bytes) -> str:
+        """Stores what an image is built from, as `build_context.packed` makes it; returns the field `build_digest`."""
+        body = {"content": base64.b64encode(content).decode()}
+        answer = self._transport.call("POST", BUILD_CONTEXTS, body=body, timeout_seconds=UPLOAD_SECONDS)
+        return str(answer["build_digest"])
 
     def reserve(self, wanted: Mapping[str, Any], idempotency_key: str = "") -> dict[str, Any]:
         """Makes a reservation with the fields of `POST /api/v1/reservations`, and returns it at once.

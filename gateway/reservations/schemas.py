@@ -6,7 +6,7 @@ from datetime import date, datetime, timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Self
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AwareDatetime, Base64Bytes, BaseModel, ConfigDict, Field, model_validator
 from wavepool.executor.v1.session_pb2 import SessionKey
 from wavepool.scheduler.v1.reservations_pb2 import ReservationSpec
 
@@ -107,6 +107,13 @@ class _Wanted(BaseModel):
             "from a registry that the operator allows; left out: the machine's own.",
         ),
     ] = ""
+    build_digest: Annotated[
+        str,
+        Field(
+            max_length=100,
+            description="The image is built from what `POST /api/v1/build-contexts` gave this name; without `image`.",
+        ),
+    ] = ""
     preserve_entrypoint: Annotated[
         bool, Field(strict=True, description="The image's own ENTRYPOINT and CMD are started in the session.")
     ] = False
@@ -127,6 +134,7 @@ class _Wanted(BaseModel):
             distributed=self.distributed,
             allow_slow_links=self.allow_slow_links,
             image=self.image,
+            build_digest=self.build_digest,
             preserve_entrypoint=self.preserve_entrypoint,
         )
 
@@ -150,6 +158,26 @@ class AddedUser(BaseModel):
         if not self.user and self.public_key is None:
             raise ValueError("give a user, a public_key, or both")
         return self
+
+
+class BuildContextRequest(BaseModel):
+    """A Dockerfile and its folder, to build an image from."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    content: Annotated[
+        Base64Bytes,
+        Field(
+            description="In base64: a tar with gzip of at most 8 MiB, first the file `Dockerfile` of at most 512 KiB, "
+            "then what it may copy, below `context/`."
+        ),
+    ]
+
+
+class BuildContext(BaseModel):
+    """What is stored."""
+
+    build_digest: Annotated[str, Field(description="Its name for `POST /api/v1/reservations`, such as `sha256:…`.")]
 
 
 class ReservationRequest(_Wanted):
@@ -340,6 +368,7 @@ class Reservation(BaseModel):
         str | None, Field(description="Why the last snapshot of its disk could not be taken; null if it was.")
     ]
     image: Annotated[str | None, Field(description="The image whose files are its root; null: the machine's own.")]
+    build_digest: Annotated[str | None, Field(description="Of what its image is built from; null: none is built.")]
     preserve_entrypoint: Annotated[bool, Field(description="The image's own command is started in its session.")]
     image_digest: Annotated[str | None, Field(description="That of its session, such as `sha256:…`.")]
     steps: list[Step]

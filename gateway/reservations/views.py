@@ -75,6 +75,7 @@ def reservation_of(reservation: pb.Reservation, names: Mapping[str, str], now: d
         disk_safe_time=instant_of(reservation.disk_safe_time),
         disk_fault=reservation.disk_fault or None,
         image=spec.image or None,
+        build_digest=spec.build_digest or None,
         preserve_entrypoint=spec.preserve_entrypoint,
         image_digest=reservation.image_digest or None,
         steps=[schemas.Step(name=step.name, seconds=seconds_of(step.duration)) for step in reservation.steps],
@@ -279,6 +280,8 @@ def _disk_frame(session: SessionEvent) -> Frame:
         return Frame("DISK", {"used_bytes": session.disk.used_bytes, "share_bytes": session.disk.share_bytes})
     if session.HasField("fetching"):
         return Frame("FETCHING", {"percent": session.fetching.percent})
+    if session.HasField("building"):
+        return Frame("BUILDING", {"text": session.building.text})
     if session.HasField("restoring"):
         return Frame("RESTORING", {"percent": session.restoring.percent})
     return Frame("SNAPSHOT", _snapshot_fields(session.snapshot))
@@ -318,7 +321,7 @@ def _session_frame(event: pb.ReservationEvent) -> Frame | None:
             )
         case "out_of_memory" | "command_ended":
             return _trouble_frame(session)
-        case "disk" | "fetching" | "restoring" | "snapshot":
+        case "disk" | "fetching" | "building" | "restoring" | "snapshot":
             return _disk_frame(session)
         case "warning":
             minutes = session.warning.minutes_left

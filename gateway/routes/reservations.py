@@ -71,6 +71,19 @@ FIELD_NAMES = {
 }
 
 
+@router.post("/build-contexts", responses=problems(413, 429))
+async def upload_build_context(
+    body: schemas.BuildContextRequest, caller: TheSubmitter, gateway: TheGateway
+) -> schemas.BuildContext:
+    """Store a Dockerfile and its folder, for reservations whose image is built from it. It is kept for a day."""
+    request = pb.UploadBuildContextRequest(account_id=caller.account_id, content=body.content)
+    try:
+        answer = await gateway.upstreams.reservations.UploadBuildContext(request, timeout=CALL_TIMEOUT_SECONDS)
+    except grpc.aio.AioRpcError as error:
+        raise _refused(error) from error
+    return schemas.BuildContext(build_digest=answer.digest)
+
+
 @router.post("/reservations", status_code=202, responses=problems(402, 403, 404, 409, 429))
 async def reserve(
     body: schemas.ReservationRequest,

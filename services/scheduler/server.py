@@ -78,6 +78,7 @@ from services.scheduler.service.ranking_service import RankingServicer
 from services.scheduler.service.reservation_service import ReservationServicer
 from services.scheduler.service.scheduler_service import SchedulerServicer
 from services.scheduler.store.attempt_reader import AttemptReader
+from services.scheduler.store.build_store import BuildStore, SessionStores
 from services.scheduler.store.disk_store import DiskStore
 from services.scheduler.store.job_reader import JobReader
 from services.scheduler.store.job_store import JobStore
@@ -103,6 +104,7 @@ ONLY_THE_LEADER = frozenset(
         "QueueService/ExplainJob",
         "MetricsService/GetCurrentMetrics",
         "ReservationService/CreateReservation",
+        "ReservationService/UploadBuildContext",
         "ReservationService/QuoteReservation",
         "ReservationService/CancelReservation",
         "ReservationService/ExtendReservation",
@@ -134,6 +136,7 @@ ERROR_MAP: dict[type[Exception], grpc.StatusCode] = {
     errors.DiskExistsError: grpc.StatusCode.ALREADY_EXISTS,
     errors.DiskInUseError: grpc.StatusCode.ABORTED,
     errors.TooManyDisksError: grpc.StatusCode.RESOURCE_EXHAUSTED,
+    errors.TooManyBuildsError: grpc.StatusCode.RESOURCE_EXHAUSTED,
     errors.WrongReservationStateError: grpc.StatusCode.FAILED_PRECONDITION,
     errors.MachineUnreachableError: grpc.StatusCode.UNAVAILABLE,
     errors.IdempotencyKeyReusedError: grpc.StatusCode.ALREADY_EXISTS,
@@ -286,9 +289,10 @@ async def build(  # noqa: PLR0915 - one statement for each part
     forecast = Forecast(waiting, running, inventory, clock, book, dated, situations.may_have_turn)
     forecast.remember(await reader.run_times({JobState.FINISHED}, RUNS_READ))
     disks = DiskStore(database, settings.disk_snapshots, settings.disks_per_user)
+    stores = SessionStores(disks, BuildStore(database))
     settler = Settler(store, billing, pool, running, forecast, clock)
     runner = JobRunner(
-        store, Peers(pool, executors, billing), settler, waiting, running, inventory, forecast, clock, settings, disks
+        store, Peers(pool, executors, billing), settler, waiting, running, inventory, forecast, clock, settings, stores
     )
     demand = DemandReporter(pool, waiting, inventory)
     provisioning = ProvisioningReporter(store, waiting, inventory, demand, forecast, clock)
@@ -338,7 +342,7 @@ async def build(  # noqa: PLR0915 - one statement for each part
             limits,
             UserLimits(settings.most_reserved_gpus, settings.most_reserved_gpu_time),
             dated_admission,
-            disks,
+            stores,
         ),
         store,
         reader,

@@ -35,6 +35,7 @@ def gpu_dev(*words: str) -> subprocess.CompletedProcess[str]:
         ("reserve --gpus 1 --disk=work -h1", "reserve --gpus 1 --disk=work -h1"),
         ("reserve --dockerimage r.example/n:1 -h1", "reserve --image r.example/n:1 -h1"),
         ("reserve --dockerimage r/n:1 --preserve-entrypoint -h1", "reserve --image r/n:1 --preserve-entrypoint -h1"),
+        ("reserve --dockerfile ./Dockerfile -h1", "reserve --dockerfile ./Dockerfile -h1"),
         ("submit --dockerimage=r.example/n:1 -h1 -- true", "run --image=r.example/n:1 -h1 -- true"),
         ("disk list-content work", "disk list-content work"),
         ("disk list --watch", "disk list --watch"),

@@ -125,6 +125,7 @@ def test_availability_shows_the_wait_for_each_size() -> None:
         ("PREPARING", {"message": "Starting.", "elapsed_seconds": 2.0}, "Starting. (2 s so far)"),
         ("STEP", {"name": "sshd", "seconds": 0.25}, "sshd is ready in 0.2 s"),
         ("FETCHING", {"percent": 40}, "The image is fetched: 40 %"),
+        ("BUILDING", {"text": "STEP 1/2: FROM x\nSTEP 2/2: RUN y"}, "STEP 1/2: FROM x\nSTEP 2/2: RUN y"),
         ("COMMAND_ENDED", {"exit_status": 3}, "The image's own command has ended with status 3"),
         ("LOGIN", {"user": "ada", "fingerprint": "SHA256:x"}, "ada logged in with SHA256:x"),
         ("WARNING", {"minutes_left": 15}, "Ends in 15 minutes"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 from typing import TYPE_CHECKING
 
 import pytest
@@ -77,6 +79,46 @@ def test_the_images_own_command_is_started_and_its_end_is_told(
     events = wavepool.http.get(f"/api/v1/reservations/{made['id']}/events").text
     assert '"exit_status":3' in events.replace(" ", "")
     assert "its own command" in " ".join(shown.split())
+
+
+@pytest.mark.builds
+def test_an_image_is_built_from_a_dockerfile_and_its_folder(
+    wavepool: Wavepool, person: Person, registry: ImageRegistry, tmp_path: Path
+) -> None:
+    registry.push("tiny", busybox(), tag="base", config={"Env": ["PATH=/bin"]})
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / "mine").write_text("of the folder\n")
+    (folder / "large").write_bytes(os.urandom(9 << 20))
+    (folder / "Dockerfile").write_text(
+        f"FROM {registry.address}/tiny:base\nCOPY . /opt/here\nRUN echo made by a step > /opt/made\n"
+        'CMD ["cat", "/opt/made"]\n'
+    )
+    options = ("--dockerfile", str(folder / "Dockerfile"), "--preserve-entrypoint", "--no-connect")
+    large = person.run("reserve", "-h", "0.1", *options)
+    assert large.returncode == 2
+    assert b"8 MiB" in large.stderr
+    (folder / ".dockerignore").write_text("large\n")
+    done = person.run("reserve", "-h", "0.1", *options, "--json")
+    assert done.returncode == 0, done.stderr
+    assert b"RUN echo made by a step" in done.stderr
+    made = json.loads(done.stdout)
+    assert made["build_digest"].startswith("sha256:")
+    assert [step["name"] for step in made["steps"]] == ["queue", "image", "sandbox", "sshd"]
+    line = "cat /opt/here/mine /opt/made; ls /opt/here; until grep ended /workspace/entrypoint.log; do sleep 0.1; done"
+    assert said(person, made["id"], line) == (
+        "of the folder\nmade by a step\nDockerfile\nmine\n*** ended with status 0\n"
+    )
+    person.json("cancel", made["id"], "--yes")
+    ran = person.run("run", "-h", "0.1", "--dockerfile", str(folder), "--", "cat", "/opt/made")
+    assert (ran.returncode, ran.stdout) == (0, b"made by a step\n"), ran.stderr
+
+    (folder / "Dockerfile").write_text(f"FROM {registry.address}/tiny:base\nRUN echo the reason; exit 3\n")
+    failed = person.run("reserve", "-h", "0.1", "--dockerfile", str(folder), "--no-connect", "--json")
+    assert failed.returncode == 3
+    words = b" ".join(failed.stderr.split())
+    assert b"STEP 2/2: RUN echo the reason; exit 3" in words
+    assert b"Nothing is charged." in words
 
 
 def test_a_wrong_image_fails_with_the_reason_and_costs_nothing(

@@ -122,6 +122,10 @@ class ScriptedReservations(reservations_pb2_grpc.ReservationServiceServicer):
         await self.refusals.meet("CreateReservation", request, context)
         return pb.CreateReservationResponse(reservation=self.found)
 
+    async def UploadBuildContext(self, request: Any, context: Any) -> pb.UploadBuildContextResponse:
+        await self.refusals.meet("UploadBuildContext", request, context)
+        return pb.UploadBuildContextResponse(digest=f"sha256:{len(request.content)}")
+
     async def QuoteReservation(self, request: Any, context: Any) -> pb.QuoteReservationResponse:
         await self.refusals.meet("QuoteReservation", request, context)
         return pb.QuoteReservationResponse(

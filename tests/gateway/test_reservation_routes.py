@@ -297,6 +297,7 @@ async def test_a_reservation_is_shown_with_the_names_that_gpu_dev_uses(gateway: 
         "disk_safe_time": "2027-01-15T08:00:00Z",
         "disk_fault": "the home is too large",
         "image": "registry.example/rocm:6.2",
+        "build_digest": None,
         "preserve_entrypoint": True,
         "image_digest": "sha256:1234",
         "steps": [{"name": "queue", "seconds": 2.5}],

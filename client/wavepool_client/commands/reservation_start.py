@@ -109,6 +109,15 @@ def show_quote(client: ReservationClient, wanted: Mapping[str, Any], max_price: 
         )
 
 
+def uploaded(client: ReservationClient, content: bytes, *, preserve_entrypoint: bool = False) -> dict[str, Any]:
+    """The fields of a reservation whose image is built, which its quote does not have; stores what it is built from."""
+    if not content:
+        return {}
+    say(f"sending the Dockerfile and its folder: {max(1, len(content) >> 10)} KiB, compressed")
+    started = {"preserve_entrypoint": True} if preserve_entrypoint else {}
+    return {"build_digest": client.upload(content), **started}
+
+
 def start(
     client: ReservationClient,
     wanted: Mapping[str, Any],

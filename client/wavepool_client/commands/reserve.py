@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from wavepool_client.build_context import build_context_of
 from wavepool_client.commands.completion import complete_disk, complete_gpu_type, complete_queue
 from wavepool_client.commands.connect import connect_to
 from wavepool_client.commands.options import (
@@ -25,6 +26,7 @@ from wavepool_client.commands.reservation_start import (
     show_until_active,
     start,
     tell_keys,
+    uploaded,
     wanted_fields,
 )
 from wavepool_client.errors import InputError
@@ -103,6 +105,14 @@ ImageOption = Annotated[
         help="A container image whose files are the root; default: the machine's own.",
     ),
 ]
+DockerfileOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--dockerfile",
+        metavar="PATH",
+        help="Build the image from this Dockerfile and its folder, at most 8 MiB compressed; not with --image.",
+    ),
+]
 EntrypointOption = Annotated[
     bool,
     typer.Option(
@@ -145,6 +155,7 @@ def reserve(  # noqa: PLR0913 - an argument for each option
     disk: DiskOption = "",
     no_persist: Annotated[bool, typer.Option("--no-persist", help="The same as --disk none.")] = False,
     image: ImageOption = "",
+    dockerfile: DockerfileOption = None,
     preserve_entrypoint: EntrypointOption = False,
     key: KeyOption = None,
     add_user: AddUserOption = None,
@@ -174,14 +185,13 @@ def reserve(  # noqa: PLR0913 - an argument for each option
     """Reserve GPUs for some hours, wait for them, and connect by SSH."""
     asks = (is_on_terminal() and not as_json) if interactive is None else interactive
     asks = asks and (hours is None or gpus is None or not gpu_type)
-    keys = keys_for(key or ())
+    keys, content = keys_for(key or ()), build_context_of(dockerfile, image)
     with ReservationClient(endpoint, token) as client:
         if asks:
             gpu_type, gpus, hours = ask_what_to_reserve(client, gpu_type, gpus, hours, distributed=distributed)
             disk = disk if disk or no_persist else ask_disk(endpoint, token)
         if hours is None:
             raise InputError("--hours is missing: say how long, such as --hours 0.5")
-        disk = disk_of(disk, no_persist=no_persist)
         wanted = wanted_fields(
             hours,
             gpus,
@@ -189,9 +199,9 @@ def reserve(  # noqa: PLR0913 - an argument for each option
             queue,
             fallback_gpu,
             start_at,
-            disk,
+            disk_of(disk, no_persist=no_persist),
             image,
-            preserve_entrypoint=preserve_entrypoint,
+            preserve_entrypoint=preserve_entrypoint and not content,
             distributed=distributed,
             allow_slow_links=allow_slow_links,
         )
@@ -202,7 +212,7 @@ def reserve(  # noqa: PLR0913 - an argument for each option
             tell_keys(keys)
         made = start(
             client,
-            wanted,
+            wanted | uploaded(client, content, preserve_entrypoint=preserve_entrypoint),
             name,
             keys,
             idempotency_key,

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from wavepool_client.build_context import build_context_of
 from wavepool_client.commands.options import (
     EndpointOption,  # noqa: TC001 - typer reads annotations at run time
     TokenOption,  # noqa: TC001
@@ -28,11 +29,13 @@ from wavepool_client.commands.reservation_start import (
     show_until_active,
     start,
     tell_keys,
+    uploaded,
     wanted_fields,
 )
 from wavepool_client.commands.reserve import (
     DiskOption,
     DistributedOption,
+    DockerfileOption,
     EntrypointOption,
     FallbackOption,
     GpusOption,
@@ -96,6 +99,7 @@ def run(  # noqa: PLR0913 - an argument for each option
     fallback_gpu: FallbackOption = None,
     disk: DiskOption = "",
     image: ImageOption = "",
+    dockerfile: DockerfileOption = None,
     preserve_entrypoint: EntrypointOption = False,
     key: KeyOption = None,
     add_user: AddUserOption = None,
@@ -109,7 +113,7 @@ def run(  # noqa: PLR0913 - an argument for each option
     words: list[str] = context.meta[PASSED_ON]
     if not words:
         raise InputError("there is no command: give it after `--`, such as wavepool run -- python train.py")
-    keys = keys_for(key or ())
+    keys, content = keys_for(key or ()), build_context_of(dockerfile, image)
     with _interrupts(), ReservationClient(endpoint, token) as client:
         wanted = wanted_fields(
             hours,
@@ -120,13 +124,14 @@ def run(  # noqa: PLR0913 - an argument for each option
             start_at,
             disk=disk_of(disk),
             image=image,
-            preserve_entrypoint=preserve_entrypoint,
+            preserve_entrypoint=preserve_entrypoint and not content,
             distributed=distributed,
             allow_slow_links=allow_slow_links,
         )
         show_quote(client, wanted, max_price)
         if verbose or trace:
             tell_keys(keys)
+        wanted |= uploaded(client, content, preserve_entrypoint=preserve_entrypoint)
         made = start(client, wanted, name, keys, only_these_keys=bool(key), verbose=verbose or trace, add_user=add_user)
         reservation_id = str(made["id"])
         with _given_back(client, reservation_id, keep_alive=keep_alive):

@@ -389,6 +389,8 @@ def _disk_text(one: Fields, zone: tzinfo | None) -> str:
 def _image_text(one: Fields) -> str:
     """Its image, and which one that was when its session began."""
     image, digest = one.get("image"), one.get("image_digest")
+    if one.get("build_digest"):
+        image = f"built from {one['build_digest']}"
     named = f"{image} ({digest})" if image and digest else str(image or "")
     return f"{named}, with its own command" if one.get("preserve_entrypoint") else named
 
@@ -422,6 +424,7 @@ _NARRATORS: dict[str, Callable[[Fields], str]] = {
     "DISK": lambda fields: f"The disk: {_gib(fields.get('used_bytes'))} of {_gib(fields.get('share_bytes'))} are used",
     "OOM": lambda fields: f"Memory ran out: {fields.get('oom_count')} processes were killed so far",
     "FETCHING": lambda fields: f"The image is fetched: {fields.get('percent')} %",
+    "BUILDING": lambda fields: str(fields.get("text")),
     "COMMAND_ENDED": lambda fields: f"The image's own command has ended with status {fields.get('exit_status')}",
     "RESTORING": lambda fields: f"The disk is restored: {fields.get('percent')} %",
     "SNAPSHOT": _snapshot,

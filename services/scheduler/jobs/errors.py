@@ -130,6 +130,16 @@ class TooManyDisksError(SchedulerError):
         super().__init__(f"You have {most} disks, which is the most. Delete one: `wavepool disk delete NAME`.")
 
 
+class TooManyBuildsError(SchedulerError):
+    """The account has as many archives to build images from as one may have."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__(
+            f"This account has sent {most} different folders to build images from in the last day, which is the most. "
+            "Wait until the oldest is a day old, or push the image to a registry."
+        )
+
+
 class WrongReservationStateError(SchedulerError):
     """The reservation's state does not allow it; the message says which would, or what to do."""
 

@@ -173,6 +173,8 @@ class Reservation:
     """Random bytes in hex, by which its machines' sessions let one another in; empty if it has one machine."""
     image: str = ""
     """The image whose files are its root; empty for the machine's own."""
+    build_digest: str = ""
+    """Of the archive that its image is built from; empty if none is built."""
     preserve_entrypoint: bool = False
     """True if the image's own command is started in its session."""
     image_digest: str = ""
@@ -181,6 +183,11 @@ class Reservation:
     """What was left of its time when it was lost by our fault; zero if it was not."""
     instead_of: str = ""
     """The id of the lost reservation whose time it goes on with, ahead of others; empty if it waits for its turn."""
+
+    @property
+    def has_image(self) -> bool:
+        """True if its root is that of an image."""
+        return bool(self.image or self.build_digest)
 
     @property
     def is_pending(self) -> bool:
@@ -301,6 +308,7 @@ class Reservation:
             disk=self.disk,
             instead_of=self.instead_of,
             image=f"{self.image}@{self.image_digest}" if pins else self.image,
+            build_digest=self.build_digest,
             preserve_entrypoint=self.preserve_entrypoint,
         )
 

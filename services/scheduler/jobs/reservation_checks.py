@@ -16,6 +16,7 @@ from services.scheduler.jobs.reservation import GRACE, Reservation
 from services.scheduler.jobs.resources import LEGAL_GPUS, Resources
 from services.scheduler.jobs.spec import JobSpec
 from services.scheduler.jobs.submission_checks import wrong_caller, wrong_priority
+from vocabulary.build_contexts import is_context_digest
 from vocabulary.image_references import wrong_reference
 from vocabulary.names import known_name
 from vocabulary.slots import EIGHTHS_PER_GPU
@@ -105,7 +106,15 @@ def admit_reservation(
         resources=Resources(EIGHTHS_PER_GPU * min(asked.gpus or 1, GPUS_OF_A_MACHINE)),
         machines=max(1, asked.gpus // GPUS_OF_A_MACHINE),
     )
-    return spec, Reservation(name, keys, duration, image=asked.image, preserve_entrypoint=asked.preserve_entrypoint)
+    reservation = Reservation(
+        name,
+        keys,
+        duration,
+        image=asked.image,
+        build_digest=asked.build_digest,
+        preserve_entrypoint=asked.preserve_entrypoint,
+    )
+    return spec, reservation
 
 
 def wrong_reserver(request: reservations_pb2.CreateReservationRequest) -> Violations:
@@ -253,7 +262,11 @@ def _wrong_image(asked: reservations_pb2.ReservationSpec) -> Violations:
     wrong: Violations = []
     if asked.image and (fault := wrong_reference(asked.image)):
         wrong.append(("spec.image", fault))
-    if asked.preserve_entrypoint and not asked.image:
+    if asked.build_digest and not is_context_digest(asked.build_digest):
+        wrong.append(("spec.build_digest", f"is {asked.build_digest[:80]!r}; give what the upload of the folder gave"))
+    if asked.build_digest and asked.image:
+        wrong.append(("spec.build_digest", "is set together with an image; leave one of them out"))
+    if asked.preserve_entrypoint and not (asked.image or asked.build_digest):
         wrong.append(("spec.preserve_entrypoint", "is set without an image; name one, or leave it out"))
     return wrong
 

@@ -112,6 +112,7 @@ class Executors:
         end_time: datetime,
         disk: LentDisk | None = None,
         rank: int = 0,
+        build_context: bytes = b"",
     ) -> AsyncIterator[session_pb2.SessionEvent]:
         """Opens the reservation's session on its machine of that rank, or attaches to it after the last stored event.
 
@@ -132,6 +133,8 @@ class Executors:
             disk=_disk_to_proto(disk) if disk else None,
             gang=_gang_to_proto(job, reservation, rank) if reservation.nodes else None,
             image=reservation.image,
+            build_digest=reservation.build_digest,
+            build_context=build_context,
             preserve_entrypoint=reservation.preserve_entrypoint,
         )
         with _translated(RunUnknownError):

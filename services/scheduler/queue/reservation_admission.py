@@ -11,7 +11,12 @@ from servicekit.clock import new_id
 from servicekit.request_id import current_request_id
 from services.scheduler.jobs.dated_limits import latest_start, start_of, wrong_start
 from services.scheduler.jobs.disk import NO_DISK
-from services.scheduler.jobs.errors import InvalidRequestError, MaintenanceError, TooMuchReservedError
+from services.scheduler.jobs.errors import (
+    InvalidFieldError,
+    InvalidRequestError,
+    MaintenanceError,
+    TooMuchReservedError,
+)
 from services.scheduler.jobs.job import Job
 from services.scheduler.jobs.reservation import ReservedDisk
 from services.scheduler.jobs.reservation_checks import (
@@ -26,6 +31,7 @@ from services.scheduler.jobs.reservation_checks import (
 from services.scheduler.jobs.reservation_usage import WEEK, UserLimits, above_limits
 from services.scheduler.jobs.retries import FIRST_AGAIN, replaced
 from services.scheduler.jobs.states import JobState
+from vocabulary.build_contexts import WrongContextError, context_digest, dockerfile_of
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -40,7 +46,7 @@ if TYPE_CHECKING:
     from services.scheduler.queue.dated_admission import DatedAdmission
     from services.scheduler.queue.forecast import Forecast, Standing
     from services.scheduler.queue.queue_book import QueueBook
-    from services.scheduler.store.disk_store import DiskStore
+    from services.scheduler.store.build_store import SessionStores
     from services.scheduler.store.job_reader import JobReader
     from submissions.checks import Violations
 
@@ -71,7 +77,7 @@ class ReservationAdmission:
         limits: ReservationLimits,
         user_limits: UserLimits,
         dated: DatedAdmission,
-        disks: DiskStore,
+        stores: SessionStores,
     ) -> None:
         self._admission = admission
         self._reader = reader
@@ -82,8 +88,21 @@ class ReservationAdmission:
         self.limits = limits
         self._user_limits = user_limits
         self._dated = dated
-        self._disks = disks
+        self._disks = stores.disks
+        self._builds = stores.builds
         self._naming = asyncio.Lock()
+
+    async def upload(self, account_id: str, content: bytes) -> str:
+        """Stores what an image is built from; gives its digest. Raises InvalidRequestError, TooManyBuildsError."""
+        if not account_id:
+            raise InvalidFieldError("account_id", "is empty; give the account that pays")
+        try:
+            dockerfile_of(content)
+        except WrongContextError as error:
+            raise InvalidFieldError("content", str(error)) from error
+        digest = context_digest(content)
+        await self._builds.add(account_id, digest, content, self._clock.now())
+        return digest
 
     async def create(self, request: reservations_pb2.CreateReservationRequest) -> Job:
         """The reservation in the queue, or the earlier one with the same key.
@@ -173,6 +192,9 @@ class ReservationAdmission:
             wrong = [*wrong, *wrong_start(start, asked, self._dated.limits, now)]
         spec, reservation = admit_reservation(asked, list(prices), self.limits, wrong, needs_keys=needs_keys)
         reservation = replace(reservation, start_time=start)
+        if asked.build_digest and not await self._builds.has(request.account_id, asked.build_digest):
+            fault = f"{asked.build_digest} is not here, or no more: send the folder again, and then reserve at once"
+            raise InvalidFieldError("spec.build_digest", fault)
         if asked.disk not in {"", NO_DISK}:
             disk = await self._disks.named(request.user_id, asked.disk)
             reserved = ReservedDisk(disk.disk_id, disk.name, disk.safe_time)

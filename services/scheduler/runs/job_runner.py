@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from services.scheduler.queue.waiting import WaitingJobs
     from services.scheduler.runs.leased_attempt import LeasedAttempt
     from services.scheduler.runs.settler import Settler
-    from services.scheduler.store.disk_store import DiskStore
+    from services.scheduler.store.build_store import SessionStores
     from services.scheduler.store.job_store import JobStore
 
 log = get_logger(__name__)
@@ -60,10 +60,10 @@ class JobRunner:
         forecast: Forecast,
         clock: Clock,
         settings: SchedulerSettings,
-        disks: DiskStore,
+        stores: SessionStores,
     ) -> None:
         self._store = store
-        self._disks = disks
+        self._stores = stores
         self._peers = peers
         self._clock = clock
         self._settings = settings
@@ -191,7 +191,7 @@ class JobRunner:
     def _attempt(self, job: Job, lease: Lease) -> LeasedAttempt:
         if job.reservation:
             return SessionAttempt(
-                job, lease, self._store, self._peers, self._clock, self._settings, self.note, self._disks
+                job, lease, self._store, self._peers, self._clock, self._settings, self.note, self._stores
             )
         return Attempt(job, lease, self._store, self._peers, self._clock, self._settings)
 

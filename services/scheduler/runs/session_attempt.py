@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     from services.scheduler.jobs.spec import Lease
     from services.scheduler.peers.peers import Peers
     from services.scheduler.runs.leased_attempt import Duty
-    from services.scheduler.store.disk_store import DiskStore
+    from services.scheduler.store.build_store import SessionStores
     from services.scheduler.store.job_store import JobStore
 
 log = get_logger(__name__)
@@ -78,6 +78,7 @@ OTHERS_END = timedelta(seconds=30)
 """Time for the other sessions of a reservation to end after its first machine's did; later they end by themselves."""
 RETRY_BACKOFF = Backoff(first=timedelta(seconds=0.1), longest=timedelta(seconds=5))
 _NO_IMAGES = "Its machine has an earlier version of Wavepool, which knows no images. Nothing is charged."
+_NO_CONTEXT = "What its image is built from is not here any more. Reserve again. Nothing is charged."
 _NO_ENTRYPOINT = (
     "Its machine has an earlier version of Wavepool, which starts no command of an image. Nothing is charged."
 )
@@ -105,11 +106,12 @@ class SessionAttempt(LeasedAttempt):
         clock: Clock,
         settings: SchedulerSettings,
         note: Callable[[Job], None],
-        disks: DiskStore,
+        stores: SessionStores,
     ) -> None:
         super().__init__(job, lease)
         self._tell = note
-        self._disks = disks
+        self._disks = stores.disks
+        self._builds = stores.builds
         self._store = store
         self._pool = peers.pool
         self._executors = peers.executors
@@ -313,7 +315,8 @@ class SessionAttempt(LeasedAttempt):
                 async with self._turn:
                     await self._executors.update_session(self.job, self._reservation, lease)
         disk = None if rank else await self._lent_disk()
-        stream = self._executors.open_session(self.job, self._reservation, lease, end_time, disk, rank)
+        content = await self._build_context(rank)
+        stream = self._executors.open_session(self.job, self._reservation, lease, end_time, disk, rank, content)
         async with aclosing(batches(stream)) as arriving:
             async for batch in arriving:
                 events = [event for event in batch if event.seq > self._seq(rank)]
@@ -323,6 +326,15 @@ class SessionAttempt(LeasedAttempt):
                 if ended:
                     return await self._finish(ended.ended, ended.time.ToDatetime(UTC), rank)
         raise RunInterruptedError("the stream ended before the session did")
+
+    async def _build_context(self, rank: int) -> bytes:
+        """What the machine builds the image from; nothing once there is a session, or if it builds none."""
+        digest = self._reservation.build_digest
+        if not digest or self._seq(rank):
+            return b""
+        if content := await self._builds.content(self.job.account_id, digest):
+            return content
+        raise AttemptLostError("what its image is built from is gone", final=_NO_CONTEXT)
 
     async def _lent_disk(self) -> LentDisk | None:
         """What the machine is given of the reservation's disk; nothing once there is a session."""
@@ -387,7 +399,7 @@ class SessionAttempt(LeasedAttempt):
 
         Older executors know no images.
         """
-        if self._reservation.image and not ready.image_digest:
+        if self._reservation.has_image and not ready.image_digest:
             raise AttemptLostError("its machine knows nothing of images", final=_NO_IMAGES)
         if self._reservation.preserve_entrypoint and not ready.runs_command:
             raise AttemptLostError("its machine starts no command of an image", final=_NO_ENTRYPOINT)
@@ -428,7 +440,7 @@ class SessionAttempt(LeasedAttempt):
         on_machine = f" on {self._machine(rank)}" if self.job.more_leases else ""
         reason = f"its session{on_machine} ended ({_reason_text(ended.reason)}{': ' + details if details else ''})"
         # An executor that is stopped is no fault of its machine, and an image may be anything.
-        is_fault = ended.reason == session_pb2.SESSION_END_REASON_FAILED and not self._reservation.image
+        is_fault = ended.reason == session_pb2.SESSION_END_REASON_FAILED and not self._reservation.has_image
         final = f"{details} Nothing is charged." if ended.reason == session_pb2.SESSION_END_REASON_IMAGE else ""
         return AttemptLostError(
             reason, machine_suspect=ended.unkillable or is_fault, lease=self.leases[rank], final=final

@@ -79,6 +79,14 @@ class ReservationServicer(reservations_pb2_grpc.ReservationServiceServicer):
         job = await self._admission.create(request)
         return reservations_pb2.CreateReservationResponse(reservation=self._proto(job))
 
+    async def UploadBuildContext(
+        self, request: reservations_pb2.UploadBuildContextRequest, context: object
+    ) -> reservations_pb2.UploadBuildContextResponse:
+        """Stores what an image is built from."""
+        del context
+        digest = await self._admission.upload(request.account_id, request.content)
+        return reservations_pb2.UploadBuildContextResponse(digest=digest)
+
     async def QuoteReservation(
         self, request: reservations_pb2.QuoteReservationRequest, context: object
     ) -> reservations_pb2.QuoteReservationResponse:

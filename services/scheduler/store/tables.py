@@ -223,6 +223,17 @@ disk_owners = Table(
     Column("password", Text, nullable=False),
 )
 
+# What images of reservations are built from.
+build_contexts = Table(
+    "build_contexts",
+    metadata,
+    Column("account_id", Text, primary_key=True),
+    Column("digest", Text, primary_key=True),
+    Column("content", LargeBinary, nullable=False),
+    # Of the last upload.
+    Column("time", Instant, nullable=False),
+)
+
 # Snapshots that no disk has any more. A machine that has their store removes them when it is next given a disk.
 unwanted_snapshots = Table(
     "unwanted_snapshots",

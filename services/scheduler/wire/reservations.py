@@ -218,5 +218,6 @@ def _spec_to_proto(job: Job, reservation: Reservation) -> reservations_pb2.Reser
         start_time=instant_to_proto(reservation.start_time),
         disk=reservation.disk.name if reservation.disk else "",
         image=reservation.image,
+        build_digest=reservation.build_digest,
         preserve_entrypoint=reservation.preserve_entrypoint,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import grpc
@@ -9,10 +10,14 @@ import pytest
 from wavepool.executor.v1 import session_pb2
 from wavepool.scheduler.v1 import reservations_pb2
 
-from tests.services.scheduler.cluster import TIMEOUT_SECONDS, until
+from services.scheduler.store.build_store import KEPT, MOST_OF_ACCOUNT, BuildStore
+from tests.build_contexts import packed
+from tests.image_registry import file, layer
+from tests.services.scheduler.cluster import ACCOUNT, TIMEOUT_SECONDS, until
 from tests.services.scheduler.test_disks import over, session_of
 from tests.services.scheduler.test_gangs import two_machines
 from tests.services.scheduler.test_reservations import active, refused
+from vocabulary.build_contexts import context_digest
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -115,6 +120,85 @@ async def test_a_command_of_no_image_is_refused(cluster: Cluster) -> None:
     error = await refused(cluster.reserve(preserve_entrypoint=True))
     assert error.code() is grpc.StatusCode.INVALID_ARGUMENT
     assert "spec.preserve_entrypoint" in (error.details() or "")
+
+
+async def upload(cluster: Cluster, content: bytes, account_id: str = ACCOUNT) -> str:
+    request = reservations_pb2.UploadBuildContextRequest(account_id=account_id, content=content)
+    return (await cluster.reservations.UploadBuildContext(request, timeout=TIMEOUT_SECONDS)).digest
+
+
+async def test_the_machine_is_given_what_the_image_is_built_from(cluster: Cluster) -> None:
+    content = packed("FROM registry.example/tiny:1\n")
+    digest = await upload(cluster, content)
+    assert await upload(cluster, content) == digest
+    cluster.sessions.opens = False
+    reservation = await cluster.reserve(build_digest=digest, preserve_entrypoint=True)
+    await cluster.sessions.opened.wait()
+    session = session_of(cluster, reservation)
+    assert (session.request.build_digest, session.request.build_context) == (digest, content)
+    await session.add(building=session_pb2.SessionBuilding(text="STEP 1/1"))
+    ready = session_pb2.SessionReady(host_key="ssh-ed25519 AAAA", user="dev", image_digest=DIGEST, runs_command=True)
+    await session.add(ready=ready)
+    events = await cluster.reservation_events(reservation.reservation_id, "active")
+    assert [one.session.building.text for one in events if one.session.HasField("building")] == ["STEP 1/1"]
+    assert (await cluster.reservation(reservation.reservation_id)).spec.build_digest == digest
+
+
+async def test_a_machine_that_builds_no_images_is_noticed(cluster: Cluster) -> None:
+    digest = await upload(cluster, packed("FROM registry.example/tiny:1\n"))
+    ended = await over(cluster, await cluster.reserve(build_digest=digest))
+    assert "knows no images" in ended.message
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        (b"", "begin"),
+        (b"no archive", "no tar with gzip"),
+        (layer([file("other", "x"), file("Dockerfile", "FROM x")]), "does not begin with a file"),
+        (layer([file("Dockerfile", "#" * (513 << 10))]), "the most are 524288"),
+        (packed("FROM x") + bytes(8 << 20), "the most are 8388608: leave files out with a .dockerignore"),
+    ],
+)
+async def test_what_nothing_can_be_built_from_is_refused(cluster: Cluster, content: bytes, why: str) -> None:
+    error = await refused(upload(cluster, content))
+    assert error.code() is grpc.StatusCode.INVALID_ARGUMENT
+    assert "content" in (error.details() or "")
+    assert why in (error.details() or "") or not content
+
+
+async def test_only_what_the_account_has_sent_is_built(cluster: Cluster) -> None:
+    digest = await upload(cluster, packed("FROM x"), "another")
+    for name in (digest, "sha256:1", "../etc"):
+        error = await refused(cluster.reserve(build_digest=name))
+        assert error.code() is grpc.StatusCode.INVALID_ARGUMENT
+        assert "spec.build_digest" in (error.details() or "")
+    mine = await upload(cluster, packed("FROM x"))
+    assert mine == digest
+    both = await refused(cluster.reserve(build_digest=mine, image=IMAGE))
+    assert "together with an image" in (both.details() or "")
+
+
+async def test_what_nobody_needs_any_more_is_removed_after_a_day(cluster: Cluster) -> None:
+    needed, other = packed("FROM a"), packed("FROM b")
+    cluster.sessions.opens = False
+    waiting = await cluster.reserve(build_digest=await upload(cluster, needed))
+    await cluster.sessions.opened.wait()
+    await upload(cluster, other)
+    store = BuildStore(cluster.database)
+    later = datetime.now(UTC) + KEPT + timedelta(hours=1)
+    await store.add("another", "sha256:3", b"x", later)
+    assert await store.has(ACCOUNT, waiting.spec.build_digest)
+    assert not await store.has(ACCOUNT, context_digest(other))
+
+
+async def test_an_account_has_so_many_at_a_time(cluster: Cluster) -> None:
+    for number in range(MOST_OF_ACCOUNT):
+        await upload(cluster, packed(f"FROM {number}"))
+    error = await refused(upload(cluster, packed("FROM more")))
+    assert error.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
+    await upload(cluster, packed("FROM 1"))
+    await upload(cluster, packed("FROM more"), "another")
 
 
 async def test_a_reservation_without_an_image_has_none(cluster: Cluster) -> None:
