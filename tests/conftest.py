@@ -62,7 +62,7 @@ MISSING = {
     "postgres": (lambda: program("postgres") is not None, "the PostgreSQL server programs are not installed"),
     "restic": (lambda: bool(shutil.which("restic") and shutil.which("bwrap")), "restic or bwrap is not installed"),
     "images": (lambda: not missing_for_registry(), "skopeo, umoci, docker-registry, busybox or bwrap is not installed"),
-    "builds": (lambda: missing_for_builds() == "", "buildah is not installed"),
+    "builds": (lambda: missing_for_builds() == "", "buildah is not installed, or this is not root"),
     "sshd": (lambda: shutil.which("sshd", path=f"{os.environ['PATH']}:/usr/sbin") is not None, "sshd is not installed"),
     "rsync": (lambda: shutil.which("rsync") is not None, "rsync is not installed"),
     "bubblewrap": (lambda: shutil.which("bwrap") is not None, "bwrap is not installed"),

@@ -89,6 +89,7 @@ def test_an_image_is_built_from_a_dockerfile_and_its_folder(
     folder = tmp_path / "folder"
     folder.mkdir()
     (folder / "mine").write_text("of the folder\n")
+    (folder / "some").write_bytes(os.urandom(6 << 20))
     (folder / "large").write_bytes(os.urandom(9 << 20))
     (folder / "Dockerfile").write_text(
         f"FROM {registry.address}/tiny:base\nCOPY . /opt/here\nRUN echo made by a step > /opt/made\n"
@@ -107,7 +108,7 @@ def test_an_image_is_built_from_a_dockerfile_and_its_folder(
     assert [step["name"] for step in made["steps"]] == ["queue", "image", "sandbox", "sshd"]
     line = "cat /opt/here/mine /opt/made; ls /opt/here; until grep ended /workspace/entrypoint.log; do sleep 0.1; done"
     assert said(person, made["id"], line) == (
-        "of the folder\nmade by a step\nDockerfile\nmine\n*** ended with status 0\n"
+        "of the folder\nmade by a step\nDockerfile\nmine\nsome\n*** ended with status 0\n"
     )
     person.json("cancel", made["id"], "--yes")
     ran = person.run("run", "-h", "0.1", "--dockerfile", str(folder), "--", "cat", "/opt/made")

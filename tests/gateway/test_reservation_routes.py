@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import grpc
 import pytest
 from wavepool.billing.v1 import identity_pb2
+from wavepool.executor.v1 import session_pb2
 from wavepool.scheduler.v1 import reservations_pb2 as pb
 
 from tests.gateway.refusals import refusal
@@ -455,6 +457,50 @@ async def test_a_priority_of_an_administrator_needs_the_scope(
     for path, body in ((RESERVATIONS, BODY), (f"{RESERVATIONS}/quote", {"hours": 1})):
         answer = await gateway.http.post(path, json=body | {"priority": 5}, headers=headers(ADMIN_TOKEN))
         assert (answer.status_code, "scope `admin`" in answer.text) == (403, True)
+
+
+async def test_what_an_image_is_built_from_is_stored_though_it_is_large(
+    gateway: RunningGateway, services: ScriptedServices
+) -> None:
+    content = bytes(3 << 20)
+    answer = await gateway.http.post("/api/v1/build-contexts", json={"content": base64.b64encode(content).decode()})
+    assert (answer.status_code, answer.json()) == (200, {"build_digest": f"sha256:{3 << 20}"})
+    asked = await gateway.http.post(RESERVATIONS, json=BODY | {"build_digest": "sha256:1", "preserve_entrypoint": True})
+    assert asked.status_code == 202
+    spec = services.refusals.calls["CreateReservation"][-1].spec
+    assert (spec.build_digest, spec.preserve_entrypoint) == ("sha256:1", True)
+
+
+async def test_what_an_image_is_built_from_has_a_limit_and_a_form(
+    gateway: RunningGateway, services: ScriptedServices
+) -> None:
+    large = await gateway.http.post("/api/v1/build-contexts", content=bytes(13 << 20))
+    assert (large.status_code, "8 MiB, compressed" in large.text) == (413, True)
+    services.refusals.by_method["UploadBuildContext"] = refusal(
+        grpc.StatusCode.INVALID_ARGUMENT, "", (("content", "the Dockerfile has 600000 bytes"),)
+    )
+    wrong = await gateway.http.post("/api/v1/build-contexts", json={"content": "AAAA"})
+    assert wrong.status_code == 422
+    assert wrong.json()["errors"] == [{"field": "content", "message": "the Dockerfile has 600000 bytes"}]
+
+
+async def test_a_build_and_the_end_of_an_images_command_are_told(
+    gateway: RunningGateway, services: ScriptedServices
+) -> None:
+    happened = [
+        {"building": session_pb2.SessionBuilding(text="STEP 1/2\nSTEP 2/2")},
+        {"command_ended": session_pb2.SessionCommandEnded(exit_status=3)},
+    ]
+    services.reservations.events = [
+        *(
+            pb.ReservationEvent(reservation_id="res_01J", seq=seq, session=session_pb2.SessionEvent(**one))
+            for seq, one in enumerate(happened, 1)
+        ),
+        pb.ReservationEvent(reservation_id="res_01J", seq=3, ended=pb.ReservationEnded()),
+    ]
+    frames = [json.loads(frame.data) for frame in await gateway.frames("GET", f"{ONE}/events")]
+    assert (frames[0]["status"], frames[0]["text"]) == ("BUILDING", "STEP 1/2\nSTEP 2/2")
+    assert (frames[1]["status"], frames[1]["exit_status"]) == ("COMMAND_ENDED", 3)
 
 
 async def test_events_have_ids_and_names_for_each_step_until_the_end(gateway: RunningGateway) -> None:

@@ -1,11 +1,11 @@
 """Sandboxes in which buildah builds images; made by bubblewrap, with the kind of network that sessions have.
 
-Whoever builds has to be root: of a user namespace that owns nothing of this machine. As root we give it 65,536 users,
-so that packages can be installed in an image; as an ordinary user there is one. The sandbox has the machine's `/usr`,
-the folder of the build, and nothing else.
+Whoever builds has to be root: of a user namespace that owns nothing of this machine. We give it 65,536 users, so that
+packages can be installed in an image, which only root can do. The sandbox has the machine's `/usr`, the folder of the
+build, and nothing else.
 
-As root the network and the first mounts are made outside of the user namespace: whoever is root inside can then change
-neither the routes by which destinations are denied, nor see the folders that lead to ours.
+The network and the first mounts are made outside of the user namespace: whoever is root inside can then change neither
+the routes by which destinations are denied, nor see the folders that lead to ours.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from services.executor.sandboxes.bubblewrap.arguments import (
     system_mounts,
 )
 from services.executor.sandboxes.bubblewrap.tree import start_bubblewrap
-from services.executor.sandboxes.limits.host_resources import HostResources
+from services.executor.sandboxes.limits.host_resources import HostResources, may_change_users
 from services.executor.sandboxes.limits.watchdog import Watchdog
 from services.executor.sandboxes.output import capture
 from services.executor.sandboxes.process_tree import tree_pids
@@ -63,7 +63,8 @@ _FILES = {
     "containers/registries.conf": 'unqualified-search-registries = []\nshort-name-mode = "enforcing"\n',
     "containers/storage.conf": (
         '[storage]\ndriver = "{driver}"\nrunroot = "/build/run"\ngraphroot = "/build/storage"\n'
-        '[storage.options]\nignore_chown_errors = "{one_user}"\n'
+        # Only for a machine on which there is one user.
+        '[storage.options]\nignore_chown_errors = "true"\n'
     ),
 }
 
@@ -73,6 +74,8 @@ def missing_for_builds() -> str:
     for name, package in _PACKAGES.items():
         if shutil.which(name) is None:
             return f"{name} is not installed: run `apt-get install {package}` on this machine"
+    if not may_change_users(Path("/proc/self/status").read_text("ascii")):
+        return "images are built by executors that are root alone, and this one is not: push the image to a registry"
     return ""
 
 
@@ -113,12 +116,12 @@ class BubblewrapBuildSandbox:
         )
         async with AsyncExitStack() as cleanup:
             claim = self._host.claim(command, limits, cleanup)
-            _write_files(folder, self._driver, plan, one_user=claim.uid is None)
+            if claim.uid is None:
+                raise SandboxError(missing_for_builds())
+            _write_files(folder, self._driver, plan)
             around = await _around(folder, claim.uid, cleanup, has_network=plan is not None)
-            place = folder if claim.uid is None else _PLACE
-            own = ("--unshare-user", "--uid", "0", "--gid", "0") if claim.uid is None else ()
-            namespaces = [word for word in NAMESPACES if claim.uid is None or not plan or word != "--unshare-net"]
-            options = [*namespaces, *own, *_options(place, limits)]
+            namespaces = [word for word in NAMESPACES if not plan or word != "--unshare-net"]
+            options = [*namespaces, *_options(limits)]
             chain = sandboxed_program(command, resource_limits(limits), None)
             bwrap = cast("str", shutil.which("bwrap"))
             tree = start_bubblewrap([bwrap, *options], chain, claim.procs_files, self._seccomp, around=around)
@@ -136,8 +139,8 @@ class BubblewrapBuildSandbox:
         raise AssertionError
 
 
-def _options(place: Path, limits: Limits) -> list[str]:
-    """Return the options of bwrap that follow those for namespaces, for the folder in `place`."""
+def _options(limits: Limits) -> list[str]:
+    """Return the options of bwrap that follow those for namespaces."""
     tmpfs = ("--perms", "1777", "--size", str((limits.memory_mib // 2) << 20), "--tmpfs")
     return [
         *LIFE,
@@ -147,36 +150,33 @@ def _options(place: Path, limits: Limits) -> list[str]:
         *("--proc", "/proc", "--dev", "/dev", *tmpfs, "/dev/shm", *tmpfs, "/tmp", *tmpfs, "/run"),  # noqa: S108  the sandbox's own
         *("--perms", "0755", "--dir", "/var", *tmpfs, "/var/tmp", "--tmpfs", "/sys"),  # noqa: S108  as above
         *("--ro-bind-try", "/etc/ssl/certs", "/etc/ssl/certs"),
-        *(word for name in ("passwd", "group", "hosts") for word in _bound(place, name)),
-        *(word for name in ("resolv.conf", "containers") for word in _bound(place, name)),
-        *("--ro-bind", str(place / "bases"), "/work/bases"),
-        *("--ro-bind", str(place / "build.py"), "/work/build.py"),
-        *("--ro-bind", str(place / "context.tar.gz"), "/work/context.tar.gz"),
-        *("--bind", str(place / "build"), "/build"),
+        *(word for name in ("passwd", "group", "hosts") for word in _bound(name)),
+        *(word for name in ("resolv.conf", "containers") for word in _bound(name)),
+        *("--ro-bind", str(_PLACE / "bases"), "/work/bases"),
+        *("--ro-bind", str(_PLACE / "build.py"), "/work/build.py"),
+        *("--ro-bind", str(_PLACE / "context.tar.gz"), "/work/context.tar.gz"),
+        *("--bind", str(_PLACE / "build"), "/build"),
         *("--remount-ro", "/", "--chdir", "/build"),
     ]
 
 
-def _bound(place: Path, name: str) -> tuple[str, ...]:
-    return ("--ro-bind", str(place / "etc" / name), f"/etc/{name}")
+def _bound(name: str) -> tuple[str, ...]:
+    return ("--ro-bind", str(_PLACE / "etc" / name), f"/etc/{name}")
 
 
-def _write_files(folder: Path, driver: str, plan: NetworkPlan | None, *, one_user: bool) -> None:
+def _write_files(folder: Path, driver: str, plan: NetworkPlan | None) -> None:
     """Write what buildah reads."""
     (folder / "etc" / "containers").mkdir(parents=True)
     resolv = f"nameserver {plan.nameserver}\n" if plan else ""
     for name, text in {**_FILES, "resolv.conf": resolv}.items():
-        filled = text.replace("{driver}", driver).replace("{one_user}", "true" if one_user else "false")
-        (folder / "etc" / name).write_text(filled, "utf-8")
+        (folder / "etc" / name).write_text(text.replace("{driver}", driver), "utf-8")
     shutil.copyfile(PROGRAM, folder / "build.py")
     for path in (folder / "etc", *(folder / "etc").rglob("*"), folder / "build.py"):
         path.chmod(0o755 if path.is_dir() else 0o644)
 
 
-async def _around(folder: Path, uid: int | None, cleanup: AsyncExitStack, *, has_network: bool) -> Sequence[str]:
+async def _around(folder: Path, uid: int, cleanup: AsyncExitStack, *, has_network: bool) -> Sequence[str]:
     """Return the beginning of the command that becomes bwrap, as root of the sandbox's user namespace."""
-    if uid is None:
-        return ()
     holder = await _user_namespace(uid, cleanup)
     shell = ["/bin/sh", "-c"]
     network = ["/usr/bin/unshare", "--net", *shell, _LOOPBACK, "sh", program("ip")] if has_network else []

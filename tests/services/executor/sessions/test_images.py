@@ -198,6 +198,14 @@ async def test_an_ordinary_users_machine_has_images_that_sessions_can_change(
             async with executor.client() as client, opened(executor, client, Path(mine), alice, image=image) as access:
                 changes = "id -u; cat /opt/marker; echo mine > /opt/marker; rm /bin/true; mkdir /new; cat /opt/marker"
                 assert await access.run(alice, changes) == (0, "1000\nwholemine\n")
+                await access.client.close(access.session_id)
+                await access.events.reach("ended")
+            # An ordinary user cannot give a build the users that it needs.
+            request = session_request([alice], **build_of(registry, "FROM BASE\n"))
+            async with executor.client() as client:
+                ended = await SessionClient(executor.port, client.channel).events(request).reach("ended")
+            assert ended.ended.reason == session_pb2.SESSION_END_REASON_IMAGE
+            assert "by executors that are root alone" in ended.ended.details
         finally:
             executor.end(signal.SIGTERM)
         [marker] = work.glob("cache/images/*/root/opt/marker")
