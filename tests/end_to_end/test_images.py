@@ -114,12 +114,22 @@ def test_an_image_is_built_from_a_dockerfile_and_its_folder(
     ran = person.run("run", "-h", "0.1", "--dockerfile", str(folder), "--", "cat", "/opt/made")
     assert (ran.returncode, ran.stdout) == (0, b"made by a step\n"), ran.stderr
 
+
+@pytest.mark.builds
+def test_a_step_that_fails_is_named_and_costs_nothing(
+    wavepool: Wavepool, person: Person, registry: ImageRegistry, tmp_path: Path
+) -> None:
+    registry.push("tiny", busybox(), tag="base", config={"Env": ["PATH=/bin"]})
+    folder = tmp_path / "folder"
+    folder.mkdir()
     (folder / "Dockerfile").write_text(f"FROM {registry.address}/tiny:base\nRUN echo the reason; exit 3\n")
     failed = person.run("reserve", "-h", "0.1", "--dockerfile", str(folder), "--no-connect", "--json")
     assert failed.returncode == 3
     words = b" ".join(failed.stderr.split())
     assert b"STEP 2/2: RUN echo the reason; exit 3" in words
     assert b"Nothing is charged." in words
+    [listed] = wavepool.http.get("/api/v1/reservations", params={"status": "failed"}).json()["reservations"][:1]
+    assert listed["cost_usd"] == 0
 
 
 def test_a_wrong_image_fails_with_the_reason_and_costs_nothing(
