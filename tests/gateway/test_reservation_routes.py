@@ -487,7 +487,7 @@ async def test_what_an_image_is_built_from_has_a_limit_and_a_form(
 async def test_a_build_and_the_end_of_an_images_command_are_told(
     gateway: RunningGateway, services: ScriptedServices
 ) -> None:
-    happened = [
+    happened: list[dict[str, Any]] = [
         {"building": session_pb2.SessionBuilding(text="STEP 1/2\nSTEP 2/2")},
         {"command_ended": session_pb2.SessionCommandEnded(exit_status=3)},
     ]

@@ -185,6 +185,7 @@ async def test_what_nobody_needs_any_more_is_removed_after_a_day(cluster: Cluste
     waiting = await cluster.reserve(build_digest=await upload(cluster, needed))
     await cluster.sessions.opened.wait()
     await upload(cluster, other)
+    assert cluster.database is not None
     store = BuildStore(cluster.database)
     later = datetime.now(UTC) + KEPT + timedelta(hours=1)
     await store.add("another", "sha256:3", b"x", later)

@@ -234,7 +234,7 @@ async def test_a_node_of_a_gang_has_an_image_whose_links_lead_nowhere(
     # While it is made, a sandbox has the machine's root there.
     registry.push("tiny", busybox(link("etc/ssh", f"/oldroot{trap}"), link("session", f"/oldroot{trap}")), tag="gang")
     nodes = [session_pb2.GangNode(name=f"node-{n}", address=f"198.18.0.{n + 1}") for n in range(2)]
-    asked = {"gang": session_pb2.Gang(gang_id="g1", nodes=nodes, ssh_seed=b"s" * 32)}
+    asked: dict[str, Any] = {"gang": session_pb2.Gang(gang_id="g1", nodes=nodes, ssh_seed=b"s" * 32)}
     image = f"{registry.address}/tiny:gang"
     async with image_machine.session(alice, slots=SLOTS[0], image=image, **asked) as access:
         status, said = await access.run(alice, "cat /etc/ssh/ssh_config; cat /etc/hosts; cat /etc/os-release")
