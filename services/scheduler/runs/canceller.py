@@ -14,6 +14,7 @@ from services.scheduler.wire import payloads
 from vocabulary.verdicts import CANCELLED
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import datetime, timedelta
 
     from servicekit.clock import Clock
@@ -55,34 +56,35 @@ class Canceller:
         for job in [job for job in self._waiting.jobs() if job.spec.is_too_late(now, longest)]:
             # One that has moved on meanwhile is looked at again in the next pass, if it still waits.
             with suppress(StaleJobError):
-                await uncut(self._end(job, too_late(job, longest), now))
+                await uncut(self._end(job, too_late(job, longest), [], now))
                 log.info("a job cannot end before its deadline", extra={"job_id": job.job_id})
 
-    async def cancel(self, job: Job, reason: str = "") -> Job:
+    async def cancel(self, job: Job, reason: str = "", user_id: str = "") -> Job:
         """Cancels the job and gives it as it is now: settling, asked to end, or unchanged if it is over.
 
-        The owner of a reservation reads the reason.
+        The owner of a reservation reads the reason, and which user did it.
         """
         while True:
             try:
-                return await uncut(self._cancel(job, reason))
+                return await uncut(self._cancel(job, reason, user_id))
             except StaleJobError:
                 job = await self._store.get(job.job_id) or job
 
-    async def _cancel(self, job: Job, reason: str) -> Job:
+    async def _cancel(self, job: Job, reason: str, user_id: str) -> Job:
         now = self._clock.now()
+        events = [payloads.ending(user_id, reason)] if job.reservation and job.cancel_time is None else []
         if job.state in WAITING_STATES:
-            job = await self._end(job, Ending(JobState.CANCELLED, CANCELLED, reason or MESSAGE), now)
+            job = await self._end(job, Ending(JobState.CANCELLED, CANCELLED, reason or MESSAGE), events, now)
         elif reason and job.state is JobState.RUNNING and (session := self._runner.session(job.job_id)):
-            job = await session.end_early(reason)
+            job = await session.end_early(reason, user_id)
         elif job.state is JobState.RUNNING:
-            job = await self._store.move(job, job.request_cancel(now), [], now)
+            job = await self._store.move(job, job.request_cancel(now), events, now)
             self._runner.cancel(job.job_id)
         return job
 
-    async def _end(self, job: Job, ending: Ending, now: datetime) -> Job:
+    async def _end(self, job: Job, ending: Ending, events: Sequence[bytes], now: datetime) -> Job:
         """Ends a waiting job; raises StaleJobError if it waits no longer, or not as it did."""
-        settling = await self._store.move(job, job.settle(payloads.outcome(ending)), [], now)
+        settling = await self._store.move(job, job.settle(payloads.outcome(ending)), events, now)
         self._waiting.remove(job.job_id)
         self._dated.remove(job.job_id)
         self._runner.run(settling)

@@ -106,13 +106,13 @@ class ReservationChanges:
             job = await self._store.get(job.job_id) or job
             while job.reservation and job.state in WAITING_STATES:
                 try:
-                    return await self._change_waiting(job, job.reservation, change)
+                    return await self._change_waiting(job, job.reservation, change, request.user_id)
                 except StaleJobError:
                     job = await self._store.get(job.job_id) or job
         if job.state in OVER_STATES:
             raise WrongReservationStateError(f"The reservation is {job.reservation_state} and cannot be changed.")
         with _not_stale():
-            return await self._session(job).change(change)
+            return await self._session(job).change(change, request.user_id)
 
     async def come_due(self, job: Job, event: bytes) -> None:
         """Puts a dated reservation in the queue, as its start is near; changes nothing if it is over."""
@@ -135,18 +135,20 @@ class ReservationChanges:
                 with suppress(StaleJobError):
                     self._waiting.put(await self._store.move(row, late, [event], self._clock.now()))
 
-    async def notify(self, job: Job, text: str) -> int:
-        """Writes a text to the terminals; see `SessionAttempt.notify`. Raises InvalidFieldError, too."""
+    async def notify(self, job: Job, text: str, user_id: str) -> int:
+        """Writes a user's text to the terminals; see `SessionAttempt.notify`. Raises InvalidFieldError, too."""
         if not 1 <= len(text) <= MOST_TEXT or any(_is_control(character) for character in text):
             fix = f"give 1 to {MOST_TEXT}, of which only line breaks and tabs may be control characters"
             raise InvalidFieldError("text", f"has {len(text)} characters; {fix}")
         if job.state is not JobState.RUNNING:
             raise WrongReservationStateError(f"The reservation is {job.reservation_state}: nobody is logged in.")
-        return await self._session(job).notify(text)
+        return await self._session(job).notify(text, user_id)
 
-    async def _change_waiting(self, job: Job, before: Reservation, change: Callable[[Reservation], Reservation]) -> Job:
+    async def _change_waiting(
+        self, job: Job, before: Reservation, change: Callable[[Reservation], Reservation], user_id: str
+    ) -> Job:
         after = change(before)
-        events = [payloads.users_changed(after)] if after.keys != before.keys else []
+        events = [payloads.users_changed(before, after, user_id)] if after.keys != before.keys else []
         changed = await self._store.move(job, job.changed(reservation=after), events, self._clock.now())
         if changed.job_id in self._waiting:
             self._waiting.put(changed)

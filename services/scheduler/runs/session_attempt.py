@@ -181,18 +181,22 @@ class SessionAttempt(LeasedAttempt):
             job = self.job.changed(reservation=after, hold_micros=hold_micros)
             return await self._write(job, [event])
 
-    async def end_early(self, reason: str) -> Job:
-        """Ends the session before its time, for a reason that its owner reads; changes nothing if it is ending."""
+    async def end_early(self, reason: str, user_id: str = "") -> Job:
+        """Ends the session before its time, for a reason that its owner reads; changes nothing if it is ending.
+
+        `user_id` is who does it; empty for the platform.
+        """
         async with self._turn:
             is_ending = self._is_cancelled or self.job.cancel_time or self.job.state is not JobState.RUNNING
             if not is_ending:
                 cancelled = self.job.request_cancel(self._clock.now())
-                await self._write(cancelled.changed(reservation=replace(self._reservation, end_reason=reason)), [])
+                changed = cancelled.changed(reservation=replace(self._reservation, end_reason=reason))
+                await self._write(changed, [payloads.ending(user_id, reason)])
                 self.cancel()
             return self.job
 
-    async def change(self, change: Callable[[Reservation], Reservation]) -> Job:
-        """Changes who may log in, or the name.
+    async def change(self, change: Callable[[Reservation], Reservation], user_id: str) -> Job:
+        """Changes who may log in, or the name, for a user.
 
         Raises what `change` raises, WrongReservationStateError, MachineUnreachableError.
         """
@@ -202,7 +206,7 @@ class SessionAttempt(LeasedAttempt):
             after = change(before)
             if after.keys != before.keys:
                 await self._tell_machines(after)
-            events = [payloads.users_changed(after)] if after.keys != before.keys else []
+            events = [payloads.users_changed(before, after, user_id)] if after.keys != before.keys else []
             return await self._write(self.job.changed(reservation=after), events)
 
     def _check_open(self) -> None:
@@ -224,17 +228,23 @@ class SessionAttempt(LeasedAttempt):
         await self._keep(SessionEvent(snapshot=taken))
         return taken
 
-    async def notify(self, text: str) -> int:
-        """Writes a text to the session's terminals; gives their number.
+    async def notify(self, text: str, user_id: str) -> int:
+        """Writes a user's text to the session's terminals; gives their number.
 
         Raises WrongReservationStateError, MachineUnreachableError.
         """
         try:
-            return sum([await self._executors.notify(self.job, lease, text) for lease in self.leases])
+            terminals = sum([await self._executors.notify(self.job, lease, text) for lease in self.leases])
         except RunInterruptedError as error:
             raise MachineUnreachableError(_SILENT) from error
         except ExecutorError as error:
             raise WrongReservationStateError(f"Its session takes no message: {error}") from error
+        async with self._turn:
+            if self.job.state is JobState.RUNNING:
+                # People have read it, whatever became of the reservation meanwhile.
+                with suppress(StaleJobError):
+                    await self._write(self.job, [payloads.notified(text, terminals, user_id)])
+        return terminals
 
     async def _lengthen_lease(self, reservation: Reservation) -> None:
         try:

@@ -40,6 +40,10 @@ MOST_REASON = 500
 """Characters of the reason for which somebody ends a reservation."""
 LONGEST_PERIOD = timedelta(days=367)
 """Of a report of use."""
+MOST_LOOKED_AT = 500
+"""Events in which GetReservation looks for what people did."""
+MOST_USER_ID = 100
+"""Characters of the id of who asks."""
 ID_PREFIX = "res_"
 _OPEN_STATES = frozenset({ReservationState.ACTIVE, ReservationState.EXPIRING})
 
@@ -112,7 +116,10 @@ class ReservationServicer(reservations_pb2_grpc.ReservationServiceServicer):
         """Gets a reservation."""
         del context
         job = await visible_reservation(self._store, request.account_ids, request.reservation_id)
-        return reservations_pb2.GetReservationResponse(reservation=self._proto(job))
+        reservation = self._proto(job)
+        events = await self._reader.events(job.job_id, max(0, job.last_seq - MOST_LOOKED_AT), MOST_LOOKED_AT)
+        reservation.acts.extend(wire.acts_of(events))
+        return reservations_pb2.GetReservationResponse(reservation=reservation)
 
     async def ListReservations(
         self, request: reservations_pb2.ListReservationsRequest, context: object
@@ -162,8 +169,9 @@ class ReservationServicer(reservations_pb2_grpc.ReservationServiceServicer):
         if len(request.reason) > MOST_REASON or "\0" in request.reason:
             fix = f"give at most {MOST_REASON}, without NUL characters"
             raise InvalidFieldError("reason", f"has {len(request.reason)} characters; {fix}")
+        _check_user_id(request.user_id)
         job = await visible_reservation(self._store, request.account_ids, request.reservation_id)
-        job = await self._canceller.cancel(job, request.reason)
+        job = await self._canceller.cancel(job, request.reason, request.user_id)
         return reservations_pb2.CancelReservationResponse(reservation=self._proto(job))
 
     async def ExtendReservation(
@@ -171,6 +179,7 @@ class ReservationServicer(reservations_pb2_grpc.ReservationServiceServicer):
     ) -> reservations_pb2.ExtendReservationResponse:
         """Adds time to a reservation."""
         del context
+        _check_user_id(request.user_id)
         job = await visible_reservation(self._store, request.account_ids, request.reservation_id)
         reservation = job.reserved
         if not reservation.extension(request.idempotency_key):
@@ -183,6 +192,7 @@ class ReservationServicer(reservations_pb2_grpc.ReservationServiceServicer):
     ) -> reservations_pb2.UpdateReservationResponse:
         """Changes a reservation's name, or who may log in."""
         del context
+        _check_user_id(request.user_id)
         job = await visible_reservation(self._store, request.account_ids, request.reservation_id)
         job = await self._changes.update(job, request)
         return reservations_pb2.UpdateReservationResponse(reservation=self._proto(job))
@@ -192,8 +202,10 @@ class ReservationServicer(reservations_pb2_grpc.ReservationServiceServicer):
     ) -> reservations_pb2.NotifyReservationResponse:
         """Writes a text to the terminals of a reservation."""
         del context
+        _check_user_id(request.user_id)
         job = await visible_reservation(self._store, request.account_ids, request.reservation_id)
-        return reservations_pb2.NotifyReservationResponse(terminals=await self._changes.notify(job, request.text))
+        terminals = await self._changes.notify(job, request.text, request.user_id)
+        return reservations_pb2.NotifyReservationResponse(terminals=terminals)
 
     async def GetTunnelTarget(
         self, request: reservations_pb2.GetTunnelTargetRequest, context: object
@@ -283,6 +295,12 @@ class ReservationServicer(reservations_pb2_grpc.ReservationServiceServicer):
             return wire.reservation_to_proto(job, reservation, position=1)
         standing = self._forecast.standing(job, is_promise=False)
         return wire.reservation_to_proto(job, reservation, standing.position, standing.wait)
+
+
+def _check_user_id(user_id: str) -> None:
+    if len(user_id) > MOST_USER_ID or "\0" in user_id:
+        fix = f"give at most {MOST_USER_ID}, without NUL characters"
+        raise InvalidFieldError("user_id", f"has {len(user_id)} characters; {fix}")
 
 
 def _is_open(job: Job) -> bool:

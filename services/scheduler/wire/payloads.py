@@ -89,10 +89,27 @@ def extended(reservation: Reservation, extension: Extension) -> bytes:
     return reservations_pb2.ReservationEvent(extended=event).SerializeToString()
 
 
-def users_changed(reservation: Reservation) -> bytes:
-    """Event: others may log in to a reservation."""
-    event = reservations_pb2.ReservationUsersChanged(users=reservation.users)
+def users_changed(before: Reservation, after: Reservation, user_id: str) -> bytes:
+    """Event: a user has changed who may log in to a reservation."""
+    event = reservations_pb2.ReservationUsersChanged(
+        users=after.users,
+        user_id=user_id,
+        added=dict.fromkeys(key.user for key in after.keys if key not in before.keys),
+        removed=[user for user in before.users if user not in after.users],
+    )
     return reservations_pb2.ReservationEvent(users_changed=event).SerializeToString()
+
+
+def notified(text: str, terminals: int, user_id: str) -> bytes:
+    """Event: a user has written to the terminals of a reservation."""
+    event = reservations_pb2.ReservationNotified(text=text, terminals=terminals, user_id=user_id)
+    return reservations_pb2.ReservationEvent(notified=event).SerializeToString()
+
+
+def ending(user_id: str, reason: str) -> bytes:
+    """Event: a user ends a reservation, or the platform does, for a reason."""
+    event = reservations_pb2.ReservationEnding(user_id=user_id, reason=reason)
+    return reservations_pb2.ReservationEvent(ending=event).SerializeToString()
 
 
 def ended(job: Job) -> bytes:

@@ -13,6 +13,7 @@ from services.scheduler.jobs.errors import InvalidFieldError
 from services.scheduler.jobs.reservation import Node, ReservationState
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from datetime import datetime
 
     from google.protobuf.timestamp_pb2 import Timestamp
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 _STATES: dict[ReservationState, reservations_pb2.ReservationState.ValueType] = {
     state: reservations_pb2.ReservationState.Value(f"RESERVATION_STATE_{state.name}") for state in ReservationState
 }
+ACTS = frozenset({"extended", "users_changed", "notified", "ending"})
+"""The events that people cause, but for logins."""
 _STATES_BY_NUMBER: dict[int, ReservationState] = {number: state for state, number in _STATES.items()}
 
 
@@ -125,6 +128,12 @@ def reservation_event_to_proto(event: JobEvent) -> reservations_pb2.ReservationE
     message.attempt = event.attempt
     message.cost_micros = event.cost_micros
     return message
+
+
+def acts_of(events: Iterable[JobEvent]) -> list[reservations_pb2.ReservationEvent]:
+    """Those of a reservation's events that say what people did to it."""
+    protos = map(reservation_event_to_proto, events)
+    return [event for event in protos if event.WhichOneof("event") in ACTS]
 
 
 def availability_to_proto(found: Availability) -> reservations_pb2.GpuAvailability:

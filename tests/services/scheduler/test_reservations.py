@@ -67,7 +67,7 @@ def named(reservation: reservations_pb2.Reservation) -> dict[str, object]:
 
 async def cancel(cluster: Cluster, reservation: reservations_pb2.Reservation, reason: str = "") -> None:
     request = reservations_pb2.CancelReservationRequest(
-        account_ids=[ACCOUNT], reservation_id=reservation.reservation_id, reason=reason
+        account_ids=[ACCOUNT], reservation_id=reservation.reservation_id, reason=reason, user_id="user_eve"
     )
     await cluster.reservations.CancelReservation(request, timeout=TIMEOUT_SECONDS)
 
@@ -234,7 +234,7 @@ async def test_a_reservation_in_the_queue_is_cancelled_without_a_charge(stopped_
     assert (reservation.state, reservation.position) == (reservations_pb2.RESERVATION_STATE_QUEUED, 1)
     await cancel(cluster, reservation, "The room is too hot.")
     events = await cluster.reservation_events(reservation.reservation_id)
-    assert kinds(events) == ["queued", "ended"]
+    assert kinds(events) == ["queued", "ending", "ended"]
     assert (events[-1].ended.message, events[-1].ended.cost_micros) == ("The room is too hot.", 0)
     assert not cluster.billing.open_holds()
 
@@ -453,6 +453,64 @@ async def test_a_text_reaches_the_terminals_of_an_active_reservation_alone(stopp
     assert cluster.sessions.texts == ["Maintenance\nat noon."]
     for wrong in ("", "x" * 2001, "a\x1b[2Jb"):
         assert (await refused(notify(wrong))).code() == grpc.StatusCode.INVALID_ARGUMENT
+
+
+async def test_whoever_changes_writes_to_or_ends_a_reservation_is_in_its_events_and_its_history(
+    cluster: Cluster,
+) -> None:
+    reservation = await active(cluster)
+    bob = session_pb2.SessionKey(user="bob", public_key=OTHER_KEY)
+    await update(cluster, reservation, add_keys=[bob], user_id="user_ada")
+    await extend(cluster, reservation, HOUR)
+    text = reservations_pb2.NotifyReservationRequest(**named(reservation), text="Save.", user_id="user_op")  # pyright: ignore[reportArgumentType]
+    await cluster.reservations.NotifyReservation(text, timeout=TIMEOUT_SECONDS)
+    await update(cluster, reservation, remove_users=["bob"], user_id="user_ada")
+    await update(cluster, reservation, name="other", user_id="user_ada")
+    await cancel(cluster, reservation, "Maintenance.")
+    await cancel(cluster, reservation, "Again.")
+    events = await cluster.reservation_events(reservation.reservation_id, "ended")
+
+    acts = list((await cluster.reservation(reservation.reservation_id)).acts)
+    assert kinds(acts) == ["users_changed", "extended", "notified", "users_changed", "ending"]
+    assert [event for event in events if event.seq in {act.seq for act in acts}] == acts
+    assert acts[0].users_changed == reservations_pb2.ReservationUsersChanged(
+        users=["alice", "bob"], user_id="user_ada", added=["bob"]
+    )
+    assert acts[1].extended.user_id == USER
+    assert acts[2].notified == reservations_pb2.ReservationNotified(text="Save.", terminals=2, user_id="user_op")
+    assert acts[3].users_changed == reservations_pb2.ReservationUsersChanged(
+        users=["alice"], user_id="user_ada", removed=["bob"]
+    )
+    assert acts[4].ending == reservations_pb2.ReservationEnding(user_id="user_eve", reason="Maintenance.")
+
+
+async def test_whoever_ends_a_reservation_without_a_word_or_in_the_queue_is_in_its_events(
+    stopped_cluster: Cluster,
+) -> None:
+    cluster = stopped_cluster
+    await cluster.pool.tell("machine-1", "STOPPED")
+    await cluster.start()
+    bob = session_pb2.SessionKey(user="bob", public_key=OTHER_KEY)
+    waiting, used = await cluster.reserve("waiting"), await cluster.reserve("used")
+    await update(cluster, waiting, add_keys=[bob], user_id="user_ada")
+    await cancel(cluster, waiting)
+    await cluster.pool.tell("machine-2", "WARM")
+    await cluster.reservation_events(used.reservation_id, "active")
+    await cancel(cluster, used)
+    await cancel(cluster, used)
+    for one, expected in ((waiting, ["users_changed", "ending"]), (used, ["ending"])):
+        await cluster.reservation_events(one.reservation_id, "ended")
+        acts = (await cluster.reservation(one.reservation_id)).acts
+        assert kinds(list(acts)) == expected
+        assert acts[-1].ending == reservations_pb2.ReservationEnding(user_id="user_eve")
+
+
+async def test_an_id_of_who_asks_that_cannot_be_kept_is_refused_before_anything_is_done(cluster: Cluster) -> None:
+    reservation = await active(cluster)
+    for wrong in ("x" * 101, "a\0b"):
+        error = await refused(update(cluster, reservation, name="other", user_id=wrong))
+        assert (error.code(), "user_id: has" in (error.details() or "")) == (grpc.StatusCode.INVALID_ARGUMENT, True)
+    assert (await cluster.reservation(reservation.reservation_id)).spec.name == reservation.spec.name
 
 
 async def test_keys_that_change_while_it_waits_count_when_it_starts(stopped_cluster: Cluster) -> None:
