@@ -295,6 +295,18 @@ class Extension(BaseModel):
     by: Annotated[str, Field(description="A user's name.")]
 
 
+class Act(BaseModel):
+    """What somebody did to a reservation."""
+
+    at: datetime | None
+    by: Annotated[str | None, Field(description="A user's name; null if the platform did it.")]
+    what: Annotated[str, Field(description="`extended`, `users_changed`, `notified` or `ending`.")]
+    hours: Annotated[float | None, Field(description="That were added.")] = None
+    added: Annotated[list[str], Field(description="Users who got a key.")] = []
+    removed: Annotated[list[str], Field(description="Users whose keys were taken away.")] = []
+    text: Annotated[str | None, Field(description="What was written to its terminals, or why it was ended.")] = None
+
+
 class UserKey(BaseModel):
     """A key that may log in, without the key itself."""
 
@@ -373,6 +385,10 @@ class Reservation(BaseModel):
     image_digest: Annotated[str | None, Field(description="That of its session, such as `sha256:…`.")]
     steps: list[Step]
     extensions: list[Extension]
+    history: Annotated[
+        list[Act],
+        Field(description="What people did to it, among its last 500 events; only where one reservation is got."),
+    ]
     gaps: Annotated[list[str], Field(description="What holds less than it should on its machine.")]
     software: Annotated[
         dict[str, str],

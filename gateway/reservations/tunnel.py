@@ -121,6 +121,12 @@ class Way:
         self.reservation_id = reservation_id
         self._node = node
 
+    @property
+    def said(self) -> dict[str, str]:
+        """Who goes where, for the log."""
+        caller = self._visitor.caller
+        return {"reservation_id": self.reservation_id, "user": caller.user_name, "user_id": caller.user_id}
+
     async def target(self) -> GetTunnelTargetResponse:
         """Where the session is. Raises AioRpcError."""
         return await self._target_for(self._visitor.caller)
@@ -162,13 +168,13 @@ async def carry(websocket: WebSocket, way: Way, check_interval: timedelta) -> No
     try:
         first = await _first_bytes(call, target)
         await websocket.accept()
-        log.info("a tunnel opens", extra={"reservation_id": way.reservation_id})
+        log.info("a tunnel opens", extra=way.said)
         ending = await _carried(websocket, call, first, way, target, check_interval)
     finally:
         call.cancel()
     log.info(
         "a tunnel ends",
-        extra={"reservation_id": way.reservation_id, "close_code": ending.code, "reason": ending.reason},
+        extra={**way.said, "close_code": ending.code, "reason": ending.reason},
     )
     if websocket.client_state is not WebSocketState.DISCONNECTED:
         with suppress(WebSocketDisconnect, RuntimeError):

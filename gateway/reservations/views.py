@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 RESERVATIONS = "/api/v1/reservations"
 SECONDS_PER_HOUR = 3600
+ACTS = frozenset({"extended", "users_changed", "notified", "ending"})
 OVER = frozenset({pb.RESERVATION_STATE_EXPIRED, pb.RESERVATION_STATE_CANCELLED, pb.RESERVATION_STATE_FAILED})
 
 
@@ -34,7 +35,14 @@ def reservation_path(reservation_id: str) -> str:
 
 def user_ids_of(reservation: pb.Reservation) -> set[str]:
     """The users whose names its form has."""
-    return {reservation.user_id, *(one.user_id for one in reservation.extensions)}
+    extensions = (one.user_id for one in reservation.extensions)
+    return {reservation.user_id, *extensions, *filter(None, map(user_id_of, reservation.acts))}
+
+
+def user_id_of(event: pb.ReservationEvent) -> str:
+    """Who caused an event; empty if it is nobody's act."""
+    kind = event.WhichOneof("event")
+    return getattr(event, kind).user_id if kind in ACTS else ""
 
 
 def reservation_of(reservation: pb.Reservation, names: Mapping[str, str], now: datetime) -> schemas.Reservation:
@@ -85,6 +93,7 @@ def reservation_of(reservation: pb.Reservation, names: Mapping[str, str], now: d
             )
             for one in reservation.extensions
         ],
+        history=[_act_of(one, names) for one in reservation.acts if one.WhichOneof("event") in ACTS],
         gaps=list(reservation.gaps),
         software=dict(reservation.software),
         host_key=reservation.host_key or None,
@@ -103,6 +112,23 @@ def reservation_of(reservation: pb.Reservation, names: Mapping[str, str], now: d
         cost_usd=dollars_of(reservation.cost_micros),
         events_url=f"{reservation_path(reservation.reservation_id)}/events",
     )
+
+
+def _act_of(event: pb.ReservationEvent, names: Mapping[str, str]) -> schemas.Act:
+    user_id = user_id_of(event)
+    act = schemas.Act(
+        at=instant_of(event.time), by=names.get(user_id, user_id) or None, what=event.WhichOneof("event") or ""
+    )
+    match act.what:
+        case "extended":
+            return act.model_copy(update={"hours": _hours(event.extended.duration)})
+        case "users_changed":
+            changed = event.users_changed
+            return act.model_copy(update={"added": list(changed.added), "removed": list(changed.removed)})
+        case "notified":
+            return act.model_copy(update={"text": event.notified.text})
+        case _:
+            return act.model_copy(update={"text": event.ending.reason or None})
 
 
 def _node_of(node: pb.ReservationNode) -> schemas.Node:
@@ -250,7 +276,23 @@ def _extended(event: pb.ReservationEvent) -> Frame:
 
 
 def _users_changed(event: pb.ReservationEvent) -> Frame:
-    return Frame("USERS_CHANGED", {"users": list(event.users_changed.users)})
+    changed = event.users_changed
+    fields = {
+        "users": list(changed.users),
+        "added": list(changed.added),
+        "removed": list(changed.removed),
+        "user_id": changed.user_id,
+    }
+    return Frame("USERS_CHANGED", fields)
+
+
+def _notified(event: pb.ReservationEvent) -> Frame:
+    notified = event.notified
+    return Frame("NOTIFIED", {"text": notified.text, "terminals": notified.terminals, "user_id": notified.user_id})
+
+
+def _ending(event: pb.ReservationEvent) -> Frame:
+    return Frame("ENDING", {"message": event.ending.reason, "user_id": event.ending.user_id})
 
 
 def _active(event: pb.ReservationEvent) -> Frame:
@@ -340,6 +382,8 @@ _FRAMES: Mapping[str, Callable[[pb.ReservationEvent], Frame | None]] = {
     "retrying": _retrying,
     "extended": _extended,
     "users_changed": _users_changed,
+    "notified": _notified,
+    "ending": _ending,
     "active": _active,
     "ended": _ended,
 }

@@ -39,6 +39,7 @@ from gateway.reservations.views import (
     reservation_of,
     reservation_path,
     usage_of,
+    user_id_of,
     user_ids_of,
 )
 from gateway.routes.identity_calls import call, names_of
@@ -201,7 +202,7 @@ async def rename(
 ) -> schemas.Reservation:
     """Change a reservation's name."""
     request = pb.UpdateReservationRequest(
-        account_ids=_accounts_of(caller), reservation_id=reservation_id, name=body.name
+        account_ids=_accounts_of(caller), reservation_id=reservation_id, name=body.name, user_id=caller.user_id
     )
     return await _updated(gateway, request)
 
@@ -241,7 +242,10 @@ async def cancel_reservation(
 ) -> schemas.Reservation:
     """End a reservation in any state, which may take a moment; its use is charged. One that is over stays as it is."""
     request = pb.CancelReservationRequest(
-        account_ids=_accounts_of(caller), reservation_id=reservation_id, reason=reason if caller.oversees else ""
+        account_ids=_accounts_of(caller),
+        reservation_id=reservation_id,
+        reason=reason if caller.oversees else "",
+        user_id=caller.user_id,
     )
     answer = await gateway.upstreams.reservations.CancelReservation(request, timeout=CALL_TIMEOUT_SECONDS)
     return await _shown(gateway, answer.reservation)
@@ -281,6 +285,7 @@ async def change_users(
         reservation_id=reservation_id,
         add_keys=found.keys,
         remove_users=body.remove,
+        user_id=caller.user_id,
     )
     return _changed(await _updated(gateway, request), found)
 
@@ -291,7 +296,7 @@ async def notify(
 ) -> schemas.Notified:
     """Write a text to every terminal of a reservation's session."""
     request = pb.NotifyReservationRequest(
-        account_ids=_accounts_of(caller), reservation_id=reservation_id, text=body.text
+        account_ids=_accounts_of(caller), reservation_id=reservation_id, text=body.text, user_id=caller.user_id
     )
     answer = await gateway.upstreams.reservations.NotifyReservation(request, timeout=CALL_TIMEOUT_SECONDS)
     return schemas.Notified(terminals=answer.terminals)
@@ -387,6 +392,9 @@ async def _names(gateway: Gateway, reservations: Iterable[pb.Reservation]) -> Ma
 
 async def _hidden(visible: VisibleJobs, reservation: pb.Reservation) -> pb.Reservation:
     reservation.message = await visible.shown(reservation.message)
+    for act in reservation.acts:
+        if act.HasField("ending"):
+            act.ending.reason = await visible.shown(act.ending.reason)
     return reservation
 
 
@@ -397,4 +405,6 @@ async def _frames(gateway: Gateway, visible: VisibleJobs, request: pb.WatchReser
             continue
         if "message" in frame.fields:
             frame.fields["message"] = await visible.shown(frame.fields["message"])
+        if user_id := user_id_of(answer.event):
+            frame.fields["by"] = (await names_of(gateway, [user_id])).get(user_id, user_id)
         yield encode(answer.event.seq, frame)

@@ -42,6 +42,12 @@ ACTIVE: dict[str, Any] = {
     "users": ["ada", "bob"],
     "steps": [{"name": "queue", "seconds": 90.0}, {"name": "sshd", "seconds": 0.25}],
     "extensions": [{"hours": 0.5, "at": "2026-11-26T19:30:00Z", "by": "ada"}],
+    "history": [
+        {"at": "2026-11-26T19:30:00Z", "by": "ada", "what": "extended", "hours": 0.5},
+        {"at": "2026-11-26T19:30:00Z", "by": "ada", "what": "users_changed", "added": ["bob"], "removed": ["eve"]},
+        {"at": "2026-11-26T19:30:00Z", "by": "op", "what": "notified", "text": "Save."},
+        {"at": "2026-11-26T19:30:00Z", "by": None, "what": "ending", "text": "Nobody logged in."},
+    ],
     "oom_count": 3,
     "software": {"driver": "6.12.12", "rocm": "6.4.1"},
 }
@@ -89,6 +95,12 @@ def test_one_reservation_is_shown_without_what_is_empty() -> None:
     assert rows["until"] == "2026-11-26 23:05:00 (2h05m left)"
     assert rows["steps"] == "queue 1 min 30 s, sshd 0.2 s"
     assert rows["extensions"] == "30 min by ada at 2026-11-26 20:30:00"
+    assert rows["history"].splitlines() == [
+        "2026-11-26 20:30:00 ada: added 30 min",
+        "2026-11-26 20:30:00 ada: let bob in, and removed eve",
+        "2026-11-26 20:30:00 op: wrote: Save.",
+        "2026-11-26 20:30:00 Wavepool: ended it: Nobody logged in.",
+    ]
     assert (rows["its GPUs"], rows["out of memory"], rows["users"]) == ("0, 3", "3 processes killed", "ada, bob")
     assert rows["software"] == "driver 6.12.12, ROCm 6.4.1"
     assert "host key" not in rows
@@ -130,6 +142,14 @@ def test_availability_shows_the_wait_for_each_size() -> None:
         ("LOGIN", {"user": "ada", "fingerprint": "SHA256:x"}, "ada logged in with SHA256:x"),
         ("WARNING", {"minutes_left": 15}, "Ends in 15 minutes"),
         ("USERS_CHANGED", {"users": ["ada", "bob"]}, "May log in now: ada, bob"),
+        (
+            "USERS_CHANGED",
+            {"users": ["ada", "bob"], "added": ["bob"], "removed": ["eve"], "by": "ada"},
+            "May log in now: ada, bob (ada let bob in, and removed eve)",
+        ),
+        ("NOTIFIED", {"text": "Save.", "terminals": 2, "by": "op"}, "To 2 terminals, by op: Save."),
+        ("ENDING", {"message": "", "by": "ada"}, "It is ended, by ada"),
+        ("ENDING", {"message": "Nobody logged in."}, "It is ended: Nobody logged in."),
         ("FAILED", {"message": "Its machine was lost."}, "Its machine was lost."),
         ("NEW_KIND", {}, "New kind"),
     ],

@@ -304,6 +304,7 @@ async def test_a_reservation_is_shown_with_the_names_that_gpu_dev_uses(gateway: 
         "image_digest": "sha256:1234",
         "steps": [{"name": "queue", "seconds": 2.5}],
         "extensions": [{"hours": 0.5, "at": "2027-01-15T08:00:00Z", "by": "ada"}],
+        "history": [],
         "gaps": ["Nothing limits memory."],
         "nodes": [],
         "software": {"driver": "6.12.12", "rocm": "6.4.1"},
@@ -435,7 +436,11 @@ async def test_a_reservation_is_extended_renamed_shared_and_cancelled(
     assert [(key.user, key.public_key) for key in users.add_keys] == [("bob", "ssh-ed25519 BBBB")]
     assert list(users.remove_users) == ["eve"]
     assert (cancelled.status_code, cancelled.json()["state"]) == (202, "expiring")
-    assert [call.reason for call in calls["CancelReservation"]] == ["", "the machine is needed"]
+    assert [(call.reason, call.user_id) for call in calls["CancelReservation"]] == [
+        ("", "user_user"),
+        ("the machine is needed", "user_operator"),
+    ]
+    assert {rename.user_id, users.user_id} == {"user_user"}
 
 
 async def test_a_refused_change_names_the_fields_of_its_request(
@@ -519,8 +524,10 @@ async def test_events_have_ids_and_names_for_each_step_until_the_end(gateway: Ru
         ("11", "WARNING"),
         ("12", "EXTENDED"),
         ("13", "USERS_CHANGED"),
-        ("14", "EXPIRING"),
-        ("15", "EXPIRED"),
+        ("14", "NOTIFIED"),
+        ("15", "ENDING"),
+        ("16", "EXPIRING"),
+        ("17", "EXPIRED"),
     ]
     data = [json.loads(frame.data) for frame in frames]
     assert {one["reservation_id"] for one in data} == {"res_01J"}
@@ -529,18 +536,40 @@ async def test_events_have_ids_and_names_for_each_step_until_the_end(gateway: Ru
     assert (data[3]["name"], data[3]["seconds"]) == ("sandbox", 0.5)
     assert (data[4]["host_key"], data[4]["expires_at"]) == (HOST_KEY, "2096-10-02T07:06:40Z")
     assert data[8]["minutes_left"] == 30
+    assert [(one["user_id"], one["by"]) for one in data[9:13]] == [
+        ("user_ada", "ada"),
+        ("user_ada", "ada"),
+        ("user_op", "user_op"),
+        ("user_ada", "ada"),
+    ]
+    assert (data[10]["users"], data[10]["added"], data[10]["removed"]) == (["ada", "bob"], ["bob"], [])
+    assert (data[11]["text"], data[11]["terminals"]) == ("Save.", 2)
+    assert data[12]["message"] == "Behind (of another account)."
     assert (data[-1]["message"], data[-1]["cost_usd"], data[-1]["final"]) == ("Time is up.", 3.0, True)
+
+
+async def test_the_history_says_who_did_what(gateway: RunningGateway, services: ScriptedServices) -> None:
+    services.reservations.found.acts.extend(services.reservations.events)
+    history = (await gateway.http.get(ONE)).json()["history"]
+    assert {one.pop("at") for one in history} == {"2027-01-15T08:00:00Z"}
+    nothing = {"hours": None, "added": [], "removed": [], "text": None}
+    assert history == [
+        {**nothing, "by": "ada", "what": "extended", "hours": 0.5},
+        {**nothing, "by": "ada", "what": "users_changed", "added": ["bob"]},
+        {**nothing, "by": "user_op", "what": "notified", "text": "Save."},
+        {**nothing, "by": "ada", "what": "ending", "text": "Behind (of another account)."},
+    ]
 
 
 async def test_events_resume_after_the_last_one_that_was_seen(
     gateway: RunningGateway, services: ScriptedServices
 ) -> None:
     whole = await gateway.frames("GET", f"{ONE}/events")
-    resumed = await gateway.frames("GET", f"{ONE}/events", headers={"Last-Event-ID": "13"})
+    resumed = await gateway.frames("GET", f"{ONE}/events", headers={"Last-Event-ID": "15"})
     assert [frame.data for frame in resumed] == [frame.data for frame in whole[-2:]]
 
-    services.reservations.found = reservation(state=pb.RESERVATION_STATE_EXPIRED, last_seq=15)
-    assert (await gateway.http.get(f"{ONE}/events", params={"after": "15"})).status_code == 204
+    services.reservations.found = reservation(state=pb.RESERVATION_STATE_EXPIRED, last_seq=17)
+    assert (await gateway.http.get(f"{ONE}/events", params={"after": "17"})).status_code == 204
 
 
 async def test_availability_says_what_is_free_and_the_wait_for_each_size(
@@ -588,7 +617,8 @@ async def test_the_use_has_gpu_hours_by_day_and_user(gateway: RunningGateway, se
 async def test_a_text_goes_to_the_terminals_of_a_session(gateway: RunningGateway, services: ScriptedServices) -> None:
     answer = await gateway.http.post("/api/v1/reservations/res_1/notify", json={"text": "Maintenance at noon."})
     assert answer.json() == {"terminals": 2}
-    assert services.refusals.calls["NotifyReservation"][-1].text == "Maintenance at noon."
+    asked = services.refusals.calls["NotifyReservation"][-1]
+    assert (asked.text, asked.user_id) == ("Maintenance at noon.", "user_user")
     assert (await gateway.http.post("/api/v1/reservations/res_1/notify", json={"text": ""})).status_code == 422
 
 

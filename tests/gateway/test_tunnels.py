@@ -99,6 +99,27 @@ async def test_bytes_go_both_ways_and_the_end_of_one_side_leaves_the_other_open(
     await services.vmpool.sessions.ended.wait()
 
 
+async def test_the_log_says_who_opened_a_tunnel_and_nothing_of_the_token(
+    gateway: RunningGateway, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO", "gateway.reservations.tunnel")
+    async with opened(gateway) as tunnel:
+        assert await tunnel.recv() == BANNER
+        await tunnel.send(b"")
+        assert (await closing(tunnel))[0] == 1000
+    async with asyncio.timeout(DEADLINE_SECONDS):
+        while len(caplog.records) < len(("opens", "ends")):
+            await asyncio.sleep(0)
+    said = [
+        (one.message, *(vars(one)[name] for name in ("reservation_id", "user", "user_id"))) for one in caplog.records
+    ]
+    assert said == [
+        ("a tunnel opens", "res_01J", "demo", "user_user"),
+        ("a tunnel ends", "res_01J", "demo", "user_user"),
+    ]
+    assert USER_TOKEN not in "".join(str(vars(one)) for one in caplog.records)
+
+
 async def test_a_request_without_an_upgrade_is_told_what_this_is(gateway: RunningGateway) -> None:
     answer = await gateway.http.get(PATH)
     assert (answer.status_code, answer.headers["Upgrade"]) == (426, "websocket")

@@ -230,6 +230,7 @@ def show_rows(one: Fields, now: datetime, zone: tzinfo | None = None) -> list[tu
         ("image", _image_text(one)),
         ("steps", ", ".join(f"{step.get('name')} {_short_time(step.get('seconds'))}" for step in steps)),
         ("extensions", "; ".join(_extension_text(one, zone) for one in extensions)),
+        ("history", "\n".join(_act_text(act, zone) for act in cast("list[Fields]", one.get("history") or []))),
         ("users", ", ".join(map(str, one.get("users") or []))),
         ("keys", "; ".join(f"{key.get('user')} {key.get('fingerprint')}" for key in keys)),
         ("last login", time_text(one.get("last_login_at"), zone)),
@@ -351,6 +352,38 @@ def _extension_text(one: Fields, zone: tzinfo | None) -> str:
     return f"{hours_text(one.get('hours'))} by {one.get('by')} at {time_text(one.get('at'), zone)}"
 
 
+def _act_text(act: Fields, zone: tzinfo | None) -> str:
+    """Who did what to it, such as `2026-11-26 20:30:00 ada: let bob in`."""
+    text = str(act.get("text") or "")
+    match act.get("what"):
+        case "extended":
+            did = f"added {hours_text(act.get('hours'))}"
+        case "users_changed":
+            did = _users_text(act)
+        case "notified":
+            did = f"wrote: {text}"
+        case "ending":
+            did = f"ended it: {text}" if text else "ended it"
+        case other:
+            did = str(other)
+    return f"{time_text(act.get('at'), zone)} {act.get('by') or 'Wavepool'}: {did}"
+
+
+def _users_text(fields: Fields) -> str:
+    """Who may log in now, and who no more."""
+    words = {"added": "let {} in", "removed": "removed {}"}
+    parts = [
+        word.format(", ".join(map(str, fields.get(name) or []))) for name, word in words.items() if fields.get(name)
+    ]
+    return ", and ".join(parts)
+
+
+def _users_changed(fields: Fields) -> str:
+    did = _users_text(fields)
+    may = f"May log in now: {', '.join(map(str, fields.get('users') or []))}"
+    return f"{may} ({fields['by']} {did})" if fields.get("by") and did else may
+
+
 def _queued(fields: Fields) -> str:
     wait = wait_text(fields)
     said = str(fields.get("message") or "")
@@ -430,9 +463,19 @@ _NARRATORS: dict[str, Callable[[Fields], str]] = {
     "SNAPSHOT": _snapshot,
     "WARNING": lambda fields: f"Ends in {fields.get('minutes_left')} minutes",
     "EXPIRING": lambda _: "Its time is up",
-    "EXTENDED": lambda fields: f"{hours_text(fields.get('hours'))} more, until {time_text(fields.get('expires_at'))}",
-    "USERS_CHANGED": lambda fields: f"May log in now: {', '.join(map(str, fields.get('users') or []))}",
+    "EXTENDED": lambda fields: (
+        f"{hours_text(fields.get('hours'))} more, until {time_text(fields.get('expires_at'))}{_by(fields)}"
+    ),
+    "USERS_CHANGED": _users_changed,
+    "NOTIFIED": lambda fields: f"To {fields.get('terminals')} terminals{_by(fields)}: {fields.get('text')}",
+    "ENDING": lambda fields: (
+        f"It is ended{_by(fields)}{': ' if fields.get('message') else ''}{fields.get('message') or ''}"
+    ),
 }
+
+
+def _by(fields: Fields) -> str:
+    return f", by {fields['by']}" if fields.get("by") else ""
 
 
 def _gib(number: object) -> str:
