@@ -13,6 +13,7 @@ from wavepool.billing.v1 import identity_pb2
 from wavepool.executor.v1 import session_pb2
 from wavepool.scheduler.v1 import reservations_pb2 as pb
 
+from services.billing.errors import InsufficientCreditError
 from tests.gateway.refusals import refusal
 from tests.gateway.scripted_reservations import EXPIRES_AT, HOST_KEY, reservation
 from tests.gateway.scripted_services import ADMIN_TOKEN, OPERATOR_TOKEN, OTHER_TOKEN, USER_TOKEN
@@ -34,6 +35,11 @@ BODY: dict[str, Any] = {
     "keys": [{"public_key": "ssh-ed25519 AAAA"}, {"user": "bob", "public_key": "ssh-ed25519 BBBB"}],
 }
 FINGERPRINT = Key("", "ssh-ed25519 AAAA").fingerprint
+KEYS_OF = {"CreateReservation": {"keys": BODY["keys"]}, "QuoteReservation": {}}
+TOO_DEAR = str(
+    InsufficientCreditError(382_080_000, 40_000_000).explained("8 GPUs for 24 h {}", "2 h 30 min", affordable={})
+)
+"""As billing says it, word for word in tests/services/billing/test_reservation_charges.py."""
 WRONG_BODIES: list[tuple[dict[str, Any], str]] = [
     ({"hours": 0}, "hours"),
     ({"hours": "1"}, "hours"),
@@ -113,7 +119,7 @@ async def test_given_keys_are_joined_with_found_ones_only_if_that_is_asked_for_a
 async def test_who_has_no_key_makes_no_reservation_and_hears_why(
     gateway: RunningGateway, services: ScriptedServices, code: grpc.StatusCode, status: int, field: str | None
 ) -> None:
-    said = "github.com/alice.keys is empty: add a key at …, or `wavepool keys add`"
+    said = "github.com/alice.keys is empty: add a key at https://github.com/settings/keys, or `wavepool keys add`"
     services.refusals.by_method["ResolveKeys"] = refusal(code, said, (), timedelta(seconds=5))
     answer = await gateway.http.post(RESERVATIONS, json={"hours": 1})
     assert (answer.status_code, said in answer.json()["detail"]) == (status, True)
@@ -352,7 +358,7 @@ async def test_a_wrong_field_is_named_and_reaches_no_scheduler(
 @pytest.mark.parametrize(
     ("failure", "status", "field"),
     [
-        (refusal(grpc.StatusCode.FAILED_PRECONDITION, "8 GPUs x 24 h hold $382.08; you have $40.00"), 402, None),
+        (refusal(grpc.StatusCode.FAILED_PRECONDITION, TOO_DEAR), 402, None),
         (refusal(grpc.StatusCode.FAILED_PRECONDITION, "", (("spec.queue", "is closed"),)), 409, "queue"),
         (refusal(grpc.StatusCode.FAILED_PRECONDITION, "", (("spec.start_time", "is taken"),)), 409, "start_time"),
         (refusal(grpc.StatusCode.INVALID_ARGUMENT, "", (("spec.gpus", "is 3"),)), 422, "gpu_count"),
@@ -369,6 +375,15 @@ async def test_a_refusal_of_the_scheduler_has_its_status_and_the_field_of_the_re
     answer = await gateway.http.post(RESERVATIONS, json=BODY)
     assert answer.status_code == status
     assert [error["field"] for error in answer.json()["errors"]] == ([field] if field else [])
+
+
+async def test_what_is_refused_for_lack_of_credit_is_said_in_billings_words(
+    gateway: RunningGateway, services: ScriptedServices
+) -> None:
+    for method, path in (("CreateReservation", RESERVATIONS), ("QuoteReservation", f"{RESERVATIONS}/quote")):
+        services.refusals.by_method[method] = refusal(grpc.StatusCode.FAILED_PRECONDITION, TOO_DEAR)
+        answer = await gateway.http.post(path, json={"gpu_count": 8, "hours": 24, **KEYS_OF[method]})
+        assert (answer.status_code, answer.json()["detail"]) == (402, TOO_DEAR)
 
 
 async def test_five_minutes_as_people_write_them_are_five_minutes(

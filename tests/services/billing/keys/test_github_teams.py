@@ -89,6 +89,18 @@ async def test_who_does_not_belong_is_refused_with_the_name_of_the_team(
         await teams(github, token_file, clock, team, repository).check("alice")
 
 
+async def test_the_refusal_of_somebody_of_another_team_is_this_sentence(
+    github: LocalGithub, token_file: Path, clock: Hands
+) -> None:
+    github.api[MEMBERSHIP] = (404, {})
+    with pytest.raises(NotInTeamError) as refused:
+        await teams(github, token_file, clock).check("alice")
+    assert str(refused.value) == (
+        "Whoever uses keys from GitHub here must be a member of lab/gpu there, and alice does not. Ask somebody who "
+        "looks after lab/gpu."
+    )
+
+
 async def test_all_that_is_demanded_must_be_so(github: LocalGithub, token_file: Path, clock: Hands) -> None:
     github.api[MEMBERSHIP] = ACTIVE
     with pytest.raises(NotInTeamError, match="have write access to lab/kernels"):
