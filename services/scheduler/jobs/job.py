@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from services.scheduler.jobs.spec import JobSpec, Lease
 
 
+_OPEN_STATES = frozenset({ReservationState.ACTIVE, ReservationState.EXPIRING})
+
+
 @dataclass(frozen=True)
 class Outcome:
     """The end of a job: the state after SETTLING, and the verdict, message, result and cost."""
@@ -139,6 +142,11 @@ class Job:
     def reservation_state(self) -> ReservationState:
         """The state of a reservation; raises TypeError for a submission."""
         return state_of(self.state, self.reserved, is_cancelled=self.cancel_time is not None)
+
+    @property
+    def takes_logins(self) -> bool:
+        """True if people can log in to the reservation; one that is cancelled is about to be closed."""
+        return self.state is JobState.RUNNING and self.reservation_state in _OPEN_STATES and not self.cancel_time
 
     def longest_run(self, operators_limit: timedelta) -> timedelta:
         """The longest time for which the present attempt, or the next one, has its machine."""

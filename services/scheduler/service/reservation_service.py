@@ -14,7 +14,7 @@ from services.scheduler.jobs.listing import JobFilter, PageEnd
 from services.scheduler.jobs.reservation import JOB_STATES, ReservationState
 from services.scheduler.jobs.reservation_checks import is_named, node_of
 from services.scheduler.jobs.reservation_usage import usage_of
-from services.scheduler.jobs.states import OVER_STATES, WAITING_STATES, JobState
+from services.scheduler.jobs.states import OVER_STATES, WAITING_STATES
 from services.scheduler.service.visible_job import visible_reservation
 from services.scheduler.wire import reservations as wire
 from services.scheduler.wire.page_token import page_end, page_token
@@ -45,7 +45,6 @@ MOST_LOOKED_AT = 500
 MOST_USER_ID = 100
 """Characters of the id of who asks."""
 ID_PREFIX = "res_"
-_OPEN_STATES = frozenset({ReservationState.ACTIVE, ReservationState.EXPIRING})
 
 
 class ReservationServicer(reservations_pb2_grpc.ReservationServiceServicer):
@@ -215,7 +214,7 @@ class ReservationServicer(reservations_pb2_grpc.ReservationServiceServicer):
         job = await visible_reservation(self._store, request.account_ids, request.reservation_id)
         if not 0 <= request.node < job.spec.machines:
             raise InvalidFieldError("node", f"is {request.node}; {_machines_text(job)}")
-        if not job.leases or not _is_open(job):
+        if not job.leases or not job.takes_logins:
             raise WrongReservationStateError(_why_no_tunnel(job, job.reservation_state))
         lease = job.leases[request.node]
         return reservations_pb2.GetTunnelTargetResponse(lease_id=lease.lease_id, session_id=job.run_id)
@@ -235,7 +234,7 @@ class ReservationServicer(reservations_pb2_grpc.ReservationServiceServicer):
         opened = [
             (job, key)
             for job in await self._reader.running_reservations(whole_id)
-            if _is_open(job)
+            if job.takes_logins
             for key in job.reserved.keys
             if key.line == line
         ]
@@ -301,11 +300,6 @@ def _check_user_id(user_id: str) -> None:
     if len(user_id) > MOST_USER_ID or "\0" in user_id:
         fix = f"give at most {MOST_USER_ID}, without NUL characters"
         raise InvalidFieldError("user_id", f"has {len(user_id)} characters; {fix}")
-
-
-def _is_open(job: Job) -> bool:
-    """True if people can log in; one that is cancelled is about to be closed."""
-    return job.state is JobState.RUNNING and not job.cancel_time and job.reservation_state in _OPEN_STATES
 
 
 def _machines_text(job: Job) -> str:
