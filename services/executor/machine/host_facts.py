@@ -9,11 +9,14 @@ from pathlib import Path
 
 _CPUINFO = Path("/proc/cpuinfo")
 _MEMINFO = Path("/proc/meminfo")
+_CGROUPS = Path("/sys/fs/cgroup")
+_CONTAINER_LIMITS = ("memory.max", "memory/memory.limit_in_bytes")
+"""Where a container finds its own limit, by version 2 and 1 of control groups. A host has no such file, or no limit."""
 
 
 @dataclass(frozen=True)
 class HostFacts:
-    """Facts of the host; empty and 0 stand for unknown values."""
+    """Facts of the host; empty and 0 stand for unknown values. In a container its memory is that of the container."""
 
     kernel: str
     operating_system: str
@@ -29,8 +32,14 @@ def read_host() -> HostFacts:
         operating_system=_operating_system(),
         processor=value_of(_read(_CPUINFO), "model name"),
         cpu_count=len(os.sched_getaffinity(0)),
-        memory_mib=mib_of(value_of(_read(_MEMINFO), "MemTotal")),
+        memory_mib=usable_mib(mib_of(value_of(_read(_MEMINFO), "MemTotal")), _CGROUPS),
     )
+
+
+def usable_mib(total_mib: int, cgroups: Path) -> int:
+    """Return the memory that we may use of the host's, where its control groups are in that folder."""
+    limits = [_read(cgroups / name).strip() for name in _CONTAINER_LIMITS]
+    return min([total_mib, *(int(limit) >> 20 for limit in limits if limit.isdecimal())])
 
 
 def value_of(text: str, name: str) -> str:

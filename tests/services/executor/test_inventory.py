@@ -14,12 +14,14 @@ from services.executor.config import CapacityError, ExecutorSettings
 from services.executor.devices.cpu.cpu_device import CpuDevice
 from services.executor.devices.inventory import DeviceFacts, UnreadFact
 from services.executor.devices.sim.sim_device import SimulatedGpu
-from services.executor.machine.host_facts import mib_of, value_of
+from services.executor.machine.host_facts import mib_of, usable_mib, value_of
 from services.executor.machine.inventory import InventoryReader
 from tests.services.executor.client import QUICK, refusal, request, until
 from tests.services.executor.scripted_machine import ScriptedMachine, gpus
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.services.executor.client import StartExecutor
 
 TWO = DeviceFacts(gpus(2), rocm_version="7.0.2", driver_version="6.12.12")
@@ -151,6 +153,22 @@ async def test_a_partition_that_a_run_is_on_is_not_shared(start_executor: StartE
 @pytest.mark.parametrize(("text", "mib"), [("16384 kB", 16), ("1 kB", 0), ("16384 MB", 0), ("", 0), ("many kB", 0)])
 def test_the_kernels_sizes_are_read(text: str, mib: int) -> None:
     assert mib_of(text) == mib
+
+
+@pytest.mark.parametrize(
+    ("name", "limit", "mib"),
+    [
+        ("memory.max", "3221225472\n", 3072),
+        ("memory.max", "max\n", 24_000),
+        ("memory/memory.limit_in_bytes", "3221225472\n", 3072),
+        ("memory/memory.limit_in_bytes", "9223372036854771712\n", 24_000),
+        ("memory/cgroup.procs", "1\n", 24_000),
+    ],
+)
+def test_a_container_has_the_memory_that_it_may_use(tmp_path: Path, name: str, limit: str, mib: int) -> None:
+    (tmp_path / "memory").mkdir()
+    (tmp_path / name).write_text(limit)
+    assert usable_mib(24_000, tmp_path) == mib
 
 
 def test_the_kernels_lists_are_read() -> None:

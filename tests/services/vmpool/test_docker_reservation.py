@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import socket
+import subprocess
+import threading
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import pytest
@@ -24,6 +28,87 @@ pytestmark = [
 
 PROGRAMS = ("curl", "git", "htop", "less", "restic", "rsync", "tmux", "vim", "zsh")
 """What people expect on a rented machine, and what stores their disks; the image is all that such a machine has."""
+
+
+MEMORY_MIB = 3072
+SHARE_BYTES = int(MEMORY_MIB * 0.95) << 20
+"""What a session on all of a container's GPUs may use; the rest is for the executor."""
+BRIDGE = "172.17.0.1"
+"""The engine's host, as containers of the usual bridge see it."""
+
+
+class Listener:
+    """A port of the host on all its addresses, which counts who comes."""
+
+    def __init__(self) -> None:
+        self._server = socket.create_server(("0.0.0.0", 0))  # noqa: S104 - others are to try all of them
+        self.port = self._server.getsockname()[1]
+        self.visitors: list[str] = []
+        threading.Thread(target=self._count, daemon=True).start()
+
+    def _count(self) -> None:
+        with suppress(OSError):
+            while True:
+                connection, (address, _) = self._server.accept()
+                self.visitors.append(address)
+                connection.close()
+
+    def close(self) -> None:
+        self._server.shutdown(socket.SHUT_RDWR)
+        self._server.close()
+
+
+def in_container(command: str) -> str:
+    """What a command prints in the one container of the pool that is there."""
+    running = ["docker", "ps", "--quiet", "--filter", f"ancestor={IMAGE}"]
+    (container,) = subprocess.run(running, check=True, capture_output=True, text=True).stdout.split()
+    words = ["docker", "exec", container, "bash", "-c", command]
+    return subprocess.run(words, check=False, capture_output=True, text=True, timeout=60).stdout
+
+
+def test_a_session_in_a_container_has_its_share_and_reaches_neither_host_nor_container_nor_clouds_data(
+    tmp_path: Path,
+) -> None:
+    wavepool = start(
+        tmp_path / "wavepool",
+        VMPOOL_PROVIDERS="docker",
+        VMPOOL_DOCKER_IMAGE=IMAGE,
+        VMPOOL_DOCKER_ENVIRONMENT='{"EXECUTOR_DEVICE": "cpu"}',
+        VMPOOL_DOCKER_MEMORY_MIB=str(MEMORY_MIB),
+    )
+    listener = Listener()
+    try:
+        person = Person(wavepool, tmp_path / "home")
+        made = person.json("reserve", "-h", "0.1", "-n", "shared", "--no-connect")
+        assert not [gap for gap in made["gaps"] if "memory" in gap or "processors" in gap]
+
+        said = person.run("connect", "shared", "--", "df -B1 --output=size /dev/shm | tail -1; nproc").stdout.split()
+        assert int(said[0]) == pytest.approx(SHARE_BYTES, abs=1 << 20)
+        assert int(said[1]) == int(in_container("nproc"))
+        limits = in_container(
+            "find /sys/fs/cgroup -path '*wavepool-sandbox*' '(' -name memory.max -o -name memory.limit_in_bytes ')' "
+            "-exec cat {} +"
+        )
+        assert pytest.approx(min(map(int, limits.split())), abs=1 << 20) == SHARE_BYTES
+
+        # The container itself reaches the host, so that the way is there.
+        in_container(f": </dev/tcp/{BRIDGE}/{listener.port}")
+        assert len(listener.visitors) == 1
+        own = in_container("hostname --ip-address").strip()
+        for address, port in (
+            *((address, listener.port) for address in ("127.0.0.1", BRIDGE, "10.0.2.2")),
+            *((address, 50063) for address in ("127.0.0.1", own, "10.0.2.2")),
+            ("169.254.169.254", 80),
+        ):
+            tried = person.run("connect", "shared", "--", f"timeout 20 bash -c ': </dev/tcp/{address}/{port}'")
+            assert tried.returncode == 1, (address, port, tried.stderr)
+            assert b"No route to host" in tried.stderr or b"refused" in tried.stderr
+        assert len(listener.visitors) == 1
+        person.json("cancel", "shared", "--yes")
+        assert ended(wavepool, made["id"])["state"] == "cancelled"
+    finally:
+        listener.close()
+        wavepool.stop()
 
 
 def test_a_session_in_a_container_has_a_network_and_a_real_sandbox(tmp_path: Path) -> None:
