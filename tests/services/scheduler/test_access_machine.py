@@ -219,12 +219,12 @@ class AccessLife(RuleBasedStateMachine):
         self.give_up_what_is_silent()
 
     def tell(self) -> None:
-        """What a machine is told once people can log in: who, and until when."""
+        """What a machine is told of each change: who may log in, and until when, if that is known."""
         session, end = self.session, self.reservation.expire_time
-        if session is None or self.is_silent or end is None or session.is_over(self.now):
+        if session is None or self.is_silent or session.is_over(self.now):
             return
         session.users = frozenset(self.reservation.users)
-        if self.now < session.timetable.hang_up_time and end != session.timetable.end_time:
+        if end and self.now < session.timetable.hang_up_time and end != session.timetable.end_time:
             session.timetable = Timetable.of(end, GRACE, self.now)
 
     def hear(self) -> None:
