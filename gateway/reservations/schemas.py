@@ -400,7 +400,9 @@ class Reservation(BaseModel):
     users: Annotated[list[str], Field(description="Who may log in.")]
     keys: Annotated[list[UserKey], Field(description="With which keys.")]
     oom_count: Annotated[int, Field(description="Processes killed because memory ran out.")]
+    last_oom_at: datetime | None
     last_login_at: datetime | None
+    idle_since: Annotated[datetime | None, Field(description="Since when nobody is connected; null if somebody is.")]
     connections: Annotated[int, Field(description="That are open.")]
     price_per_gpu_hour: Annotated[float, Field(description="Dollars.")]
     hold_usd: Annotated[float, Field(description="Credit on hold for it.")]

@@ -105,7 +105,9 @@ def reservation_of(reservation: pb.Reservation, names: Mapping[str, str], now: d
             for key in spec.keys
         ],
         oom_count=reservation.out_of_memory_kills,
+        last_oom_at=instant_of(reservation.last_out_of_memory_time),
         last_login_at=instant_of(reservation.last_login_time),
+        idle_since=instant_of(reservation.idle_since),
         connections=reservation.connections,
         price_per_gpu_hour=dollars_of(reservation.price_micros_per_hour),
         hold_usd=dollars_of(reservation.hold_micros),

@@ -60,6 +60,8 @@ def reservation(**fields: Any) -> pb.Reservation:
         "steps": [pb.ReservationStep(name="queue", duration=Duration(seconds=2, nanos=500_000_000))],
         "extensions": [pb.ReservationExtension(duration=Duration(seconds=1800), user_id="user_ada", time=ACTIVE_AT)],
         "out_of_memory_kills": 1,
+        "last_out_of_memory_time": ACTIVE_AT,
+        "idle_since": ACTIVE_AT,
         "connections": 2,
         "disk_safe_time": ACTIVE_AT,
         "disk_fault": "the home is too large",

@@ -235,7 +235,8 @@ def show_rows(one: Fields, now: datetime, zone: tzinfo | None = None) -> list[tu
         ("keys", "; ".join(f"{key.get('user')} {key.get('fingerprint')}" for key in keys)),
         ("last login", time_text(one.get("last_login_at"), zone)),
         ("connections", str(one.get("connections") or "")),
-        ("out of memory", f"{one['oom_count']} processes killed" if one.get("oom_count") else ""),
+        ("nobody there", f"since {idle}" if (idle := time_text(one.get("idle_since"), zone)) else ""),
+        ("out of memory", _memory_text(one, zone)),
         ("host key", str(one.get("host_key") or "")),
         ("software", _software_text(one)),
         ("not held back", "; ".join(map(str, one.get("gaps") or []))),
@@ -346,6 +347,13 @@ def _notes_text(one: Fields) -> str:
     start, closed = time_text(one.get("next_dated_time")), one.get("maintenance")
     notes = [f"in maintenance: {closed}"] if closed else []
     return "; ".join([*notes, *([f"{one.get('next_dated_gpus')} GPUs kept for {start}"] if start else [])])
+
+
+def _memory_text(one: Fields, zone: tzinfo | None) -> str:
+    if not one.get("oom_count"):
+        return ""
+    last = time_text(one.get("last_oom_at"), zone)
+    return f"{one['oom_count']} processes killed{f', the last at {last}' if last else ''}"
 
 
 def _extension_text(one: Fields, zone: tzinfo | None) -> str:

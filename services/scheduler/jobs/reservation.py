@@ -148,6 +148,9 @@ class Reservation:
     """Its time is up, and its session still lives."""
     out_of_memory_kills: int = 0
     last_login_time: datetime | None = None
+    last_seen_time: datetime | None = None
+    """When a connection began or ended the last time."""
+    last_out_of_memory_time: datetime | None = None
     connections: int = 0
     minutes_charged: int = 0
     end_reason: str = ""
@@ -198,6 +201,13 @@ class Reservation:
     def all_connections(self) -> int:
         """Connections that are open, to all its machines."""
         return self.connections + sum(node.connections for node in self.nodes)
+
+    @property
+    def idle_since(self) -> datetime | None:
+        """Since when nobody is connected; None if somebody is, or nobody can be yet."""
+        if self.active_time is None or self.all_connections:
+            return None
+        return max(self.active_time, self.last_seen_time or self.active_time)
 
     @property
     def all_out_of_memory_kills(self) -> int:
@@ -342,10 +352,9 @@ class Reservation:
         """What it is after an event of a machine's session; events that are unknown to us change nothing."""
         if rank:
             nodes = [node.after(event) if at == rank else node for at, node in enumerate(self.nodes, 1)]
-            login = {"last_login_time": event.time.ToDatetime(UTC)} if event.HasField("login") else {}
             digest = self.image_digest or event.ready.image_digest
-            return replace(self, nodes=tuple(nodes), image_digest=digest, **login).begun()
-        return replace(self, **self._changes(event)).begun()
+            return replace(self, nodes=tuple(nodes), image_digest=digest, **_times(event)).begun()
+        return replace(self, **self._changes(event), **_times(event)).begun()
 
     def begun(self) -> Reservation:
         """What it is if its time has begun, which it does once all its machines are ready."""
@@ -375,7 +384,7 @@ class Reservation:
                 changes["software"] = dict(ready.software)
                 changes["image_digest"] = self.image_digest or ready.image_digest
             case "login":
-                changes = {"connections": self.connections + 1, "last_login_time": event.time.ToDatetime(UTC)}
+                changes = {"connections": self.connections + 1}
             case "logout":
                 changes = {"connections": max(0, self.connections - 1)}
             case "out_of_memory":
@@ -387,6 +396,16 @@ class Reservation:
             case _:
                 pass
         return changes
+
+
+def _times(event: SessionEvent) -> dict[str, datetime]:
+    """What a session's event says of when somebody was there, or memory ran out."""
+    names = {
+        "login": ("last_login_time", "last_seen_time"),
+        "logout": ("last_seen_time",),
+        "out_of_memory": ("last_out_of_memory_time",),
+    }
+    return dict.fromkeys(names.get(event.WhichOneof("event") or "", ()), event.time.ToDatetime(UTC))
 
 
 def state_of(state: JobState, reservation: Reservation, *, is_cancelled: bool) -> ReservationState:

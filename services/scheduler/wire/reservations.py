@@ -83,6 +83,8 @@ def reservation_to_proto(
         disk_safe_time=instant_to_proto(reservation.disk.safe_time) if reservation.disk else None,
         disk_fault=reservation.disk.fault if reservation.disk else "",
         image_digest=reservation.image_digest,
+        idle_since=instant_to_proto(reservation.idle_since) if job.takes_logins else None,
+        last_out_of_memory_time=instant_to_proto(reservation.last_out_of_memory_time),
     )
 
 

@@ -96,6 +96,11 @@ def test_logins_are_counted_and_the_last_words_make_it_expire() -> None:
     inside = PLAIN.after(at(login, BEGIN))
     assert (inside.connections, inside.last_login_time) == (1, BEGIN)
     assert inside.after(at(logout, BEGIN)).connections == 0
+    active = PLAIN.after(at(ready(), BEGIN))
+    assert (PLAIN.idle_since, active.idle_since, active.after(at(login, BEGIN)).idle_since) == (None, BEGIN, None)
+    assert active.after(at(login, BEGIN)).after(at(logout, BEGIN + HOUR)).idle_since == BEGIN + HOUR
+    killed = session_pb2.SessionEvent(out_of_memory=session_pb2.SessionOutOfMemory(killed=2))
+    assert active.after(at(killed, BEGIN + HOUR)).last_out_of_memory_time == BEGIN + HOUR
     warned = PLAIN.after(session_pb2.SessionEvent(warning=session_pb2.SessionWarning(minutes_left=5)))
     assert not warned.is_expiring
     last = session_pb2.SessionEvent(warning=session_pb2.SessionWarning(minutes_left=0))
