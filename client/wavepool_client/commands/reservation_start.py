@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from wavepool_client.errors import InputError, UnreachableError
+from wavepool_client.errors import InputError, UnreachableError, WavepoolError
 from wavepool_client.exit_codes import ExitCode
 from wavepool_client.ssh.access import remember_identity
 from wavepool_client.ssh.keys import lines_of
@@ -17,6 +18,7 @@ from wavepool_client.terminal.progress import shown_on
 from wavepool_client.text.reservations import (
     added_key_texts,
     dearest_price,
+    free_text,
     narrate_reservation,
     narrate_with_time,
     note_texts,
@@ -98,8 +100,17 @@ def wanted_fields(
 
 
 def show_quote(client: ReservationClient, wanted: Mapping[str, Any], max_price: float | None = None) -> None:
-    """Says what it would cost. Raises InputError if a GPU may cost more than `max_price` dollars per hour."""
-    quote = client.quote(wanted)
+    """Says what it would cost, or what is free if there is no such GPU type or not so many GPUs.
+
+    Raises InputError in that case, and if a GPU may cost more than `max_price` dollars per hour.
+    """
+    try:
+        quote = client.quote(wanted)
+    except InputError as refusal:
+        if not {"gpu_type", "gpu_count"}.isdisjoint(refusal.fields):
+            with suppress(WavepoolError):
+                say(free_text(client.availability()))
+        raise
     say(quote_text(quote))
     price = dearest_price(quote)
     if max_price is not None and price > max_price:

@@ -287,6 +287,16 @@ def availability_row(one: Fields) -> Sequence[object]:
     )
 
 
+def free_text(types: Sequence[Fields]) -> str:
+    """What is free of each GPU type, in a line."""
+    free = (
+        f"{one.get('free_gpus') or 0} of {one.get('total_gpus') or 0} {one.get('gpu_type')}"
+        f" ({one.get('largest_free') or 0} on one machine)"
+        for one in types
+    )
+    return f"free now: {', '.join(free)}"
+
+
 def calendar_row(one: Fields, zone: tzinfo | None = None) -> Sequence[object]:
     """The line of a reservation in the calendar."""
     whose = f"{one.get('owner')}: {one.get('name')}" if one.get("name") else "somebody else's"

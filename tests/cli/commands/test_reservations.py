@@ -100,6 +100,21 @@ def test_an_option_that_nobody_has_is_unknown_as_elsewhere() -> None:
     assert (run.status, "No such option: --teleport" in run.err) == (2, True)
 
 
+def test_whoever_asks_for_a_type_that_there_is_not_reads_what_is_free(gateway: ScriptedGateway) -> None:
+    said = "must be one of MI300X, MI210; it is 'A100', and the nearest is MI300X"
+    fields = [{"field": "gpu_type", "message": said}]
+    refusal = {"title": "Unprocessable Entity", "detail": f"gpu_type: {said}", "errors": fields}
+    gateway.only("POST", f"{RESERVATIONS}/quote", Answer(refusal, 422))
+    free = {"gpu_type": "MI300X", "free_gpus": 5, "total_gpus": 16, "largest_free": 4}
+    gateway.on("GET", AVAILABILITY, Answer({"gpu_types": [free, {"gpu_type": "MI210"}]}))
+
+    run = wavepool("reserve", "-h", "1", "-t", "A100")
+
+    assert (run.status, f"gpu_type: {said}" in run.err) == (2, True)
+    assert "free now: 5 of 16 MI300X (4 on one machine), 0 of 0 MI210 (0 on one machine)" in run.err
+    assert gateway.asked("POST", RESERVATIONS) == []
+
+
 @pytest.mark.parametrize("words", [("reserve", "-h", "0.5"), ("run", "-h", "0.5", "--", "true")])
 def test_nothing_is_reserved_above_the_price_that_a_gpu_may_have(
     gateway: ScriptedGateway, words: tuple[str, ...]
