@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable
+from contextlib import aclosing
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,7 @@ from gateway.words.json_values import to_json
 from servicekit.logging import get_logger
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping
+    from collections.abc import AsyncGenerator, Mapping
     from datetime import timedelta
 
     from starlette.types import Receive, Scope, Send
@@ -36,7 +37,7 @@ class EventStream(EventSourceResponse):
 
     def __init__(
         self,
-        frames: AsyncIterator[bytes],
+        frames: AsyncGenerator[bytes],
         heartbeat_interval: timedelta,
         send_timeout: timedelta,
         headers: Mapping[str, str] | None = None,
@@ -61,13 +62,15 @@ class EventStream(EventSourceResponse):
         except SendTimeoutError:
             log.info("a client stopped reading; it can resume")
 
-    async def _opened(self, frames: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-        yield RETRY
-        async for data in frames:
-            if self._still_allowed is not None and not await self._still_allowed():
-                log.info("a client's token stopped working; its stream ends")
-                return
-            yield data
+    async def _opened(self, frames: AsyncGenerator[bytes]) -> AsyncGenerator[bytes]:
+        # The library closes this generator; without closing it here, the inner one waits for the garbage collector.
+        async with aclosing(frames):
+            yield RETRY
+            async for data in frames:
+                if self._still_allowed is not None and not await self._still_allowed():
+                    log.info("a client's token stopped working; its stream ends")
+                    return
+                yield data
 
 
 def heartbeat(submission_id: str = "") -> ServerSentEvent:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import aclosing
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import grpc
 from google.protobuf.duration_pb2 import Duration
+from starlette.background import BackgroundTask
 from starlette.responses import Response, StreamingResponse
 from wavepool.vmpool.v1 import vmpool_pb2
 
@@ -74,11 +76,12 @@ async def frames(
 ) -> AsyncGenerator[bytes]:
     """A machine's encoded frames after `after_seq`, until its release; their texts name only visible jobs."""
     request = vmpool_pb2.WatchMachinesRequest(machine_id=machine_id, after_seq=after_seq)
-    async for answer in calls.answers(vmpool.WatchMachines(request)):
-        event = answer.event
-        event.reason = await jobs.shown(event.reason)
-        await jobs.hide_others(event.machine)
-        yield encode(event.seq, machine_frame(event))
+    async with aclosing(calls.answers(vmpool.WatchMachines(request))) as answers:
+        async for answer in answers:
+            event = answer.event
+            event.reason = await jobs.shown(event.reason)
+            await jobs.hide_others(event.machine)
+            yield encode(event.seq, machine_frame(event))
 
 
 async def listed(encoded: Iterable[bytes]) -> AsyncGenerator[bytes]:
@@ -107,4 +110,6 @@ async def log_text(
                 return
             yield piece.data
 
-    return StreamingResponse(text(), headers=LOG_HEADERS, media_type="text/plain")
+    # However the response ends, the call does so, too.
+    ending = BackgroundTask(pieces.aclose)
+    return StreamingResponse(text(), headers=LOG_HEADERS, media_type="text/plain", background=ending)

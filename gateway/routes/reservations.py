@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from contextlib import aclosing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Annotated
@@ -399,12 +400,14 @@ async def _hidden(visible: VisibleJobs, reservation: pb.Reservation) -> pb.Reser
 
 
 async def _frames(gateway: Gateway, visible: VisibleJobs, request: pb.WatchReservationRequest) -> AsyncGenerator[bytes]:
-    async for answer in gateway.calls.answers(gateway.upstreams.reservations.WatchReservation(request)):
-        frame = frame_of(answer.event)
-        if frame is None:
-            continue
-        if "message" in frame.fields:
-            frame.fields["message"] = await visible.shown(frame.fields["message"])
-        if user_id := user_id_of(answer.event):
-            frame.fields["by"] = (await names_of(gateway, [user_id])).get(user_id, user_id)
-        yield encode(answer.event.seq, frame)
+    call = gateway.upstreams.reservations.WatchReservation(request)
+    async with aclosing(gateway.calls.answers(call)) as answers:
+        async for answer in answers:
+            frame = frame_of(answer.event)
+            if frame is None:
+                continue
+            if "message" in frame.fields:
+                frame.fields["message"] = await visible.shown(frame.fields["message"])
+            if user_id := user_id_of(answer.event):
+                frame.fields["by"] = (await names_of(gateway, [user_id])).get(user_id, user_id)
+            yield encode(answer.event.seq, frame)
