@@ -34,21 +34,15 @@ class DatedAdmission:
         self._dated = dated
         self.limits = limits
 
-    async def admit(self, job: Job) -> None:
+    def admit(self, job: Job) -> None:
         """Keeps the GPUs for a new reservation, from now on.
 
         Raises TooMuchReservedError, CalendarConflictError, CalendarUnreadyError.
         """
-        await self._learn_limits()
         if why := above_dated_limits(job, self._dated.jobs(), self.limits):
             raise TooMuchReservedError(f"{why[0].upper()}{why[1:]}.")
-        self._check_fits(job)
+        self.check(job)
         self._dated.put(job)
-
-    async def check(self, job: Job) -> None:
-        """Raises CalendarConflictError if it cannot be honoured, and CalendarUnreadyError if that is not known yet."""
-        await self._learn_limits()
-        self._check_fits(job)
 
     def check_extension(self, job: Job, more: timedelta) -> None:
         """Raises CalendarConflictError if somebody is to have the GPUs of a running reservation by then."""
@@ -57,22 +51,20 @@ class DatedAdmission:
             raise CalendarConflictError("duration", extension_conflict_text(more, longest))
 
     async def pool_limits(self) -> PoolLimits:
-        """What machines the pool may have, as far as it is known."""
-        await self._learn_limits()
+        """What machines the pool may have, as far as is known; the checks that follow go by it, too."""
+        try:
+            self._dated.limits = await self._pool.limits()
+        except PoolError as error:
+            # The machines that are there count in any case.
+            log.warning("the pool's limits are not known now", extra={"reason": str(error)})
         return self._dated.limits
 
     def largest_machine(self, gpu_types: Iterable[str]) -> int:
         """The GPUs of the largest machine of these types that there is or may be; 0 if nobody knows what may be."""
         return max(map(self._dated.largest, gpu_types)) if self._dated.limits.machines else 0
 
-    async def _learn_limits(self) -> None:
-        try:
-            self._dated.limits = await self._pool.limits()
-        except PoolError as error:
-            # The machines that are there count in any case.
-            log.warning("the pool's limits are not known now", extra={"reason": str(error)})
-
-    def _check_fits(self, job: Job) -> None:
+    def check(self, job: Job) -> None:
+        """Raises CalendarConflictError if it cannot be honoured, and CalendarUnreadyError if that is not known yet."""
         if not self._dated.is_loaded:
             raise CalendarUnreadyError
         asked, calendar = self._dated.booking(job), self._dated.calendar(job.spec.gpu_type)

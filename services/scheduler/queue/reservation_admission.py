@@ -122,7 +122,7 @@ class ReservationAdmission:
             if disk := named.reserved.disk:
                 await self._disks.take(disk.disk_id, named, job.create_time)
             if job.is_dated and not is_repeated:
-                await self._dated.admit(named)
+                self._dated.admit(named)
             stored, _ = await self._admission.enter(named)
         return stored
 
@@ -172,7 +172,7 @@ class ReservationAdmission:
         job, reservation = await self._draft(request, [], needs_keys=False)
         await self._check_can_be_had(job)
         if job.is_dated:
-            await self._dated.check(job)
+            self._dated.check(job)
         held = await self._billing.quote(job)
         priced = job.priced(held.amount_micros, held.prices_micros_per_hour)
         return Quote(priced, reservation, self._forecast.standing(job, is_promise=False))

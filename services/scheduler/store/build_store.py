@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from sqlalchemy import Text, delete, exists, func, insert, select, type_coerce, update
 
@@ -15,8 +15,12 @@ from services.scheduler.store.tables import build_contexts, jobs
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from sqlalchemy import Column
+
     from servicekit.db.database import Database
     from services.scheduler.store.disk_store import DiskStore
+
+T = TypeVar("T")
 
 MOST_OF_ACCOUNT = 50
 KEPT = timedelta(days=1)
@@ -50,18 +54,16 @@ class BuildStore:
 
     async def has(self, account_id: str, digest: str) -> bool:
         """True if the account has this archive."""
-        return bool(await self._found(account_id, digest, with_content=False))
+        return await self._found(build_contexts.c.digest, account_id, digest) is not None
 
     async def content(self, account_id: str, digest: str) -> bytes | None:
         """The archive; None if it is not here."""
-        return await self._found(account_id, digest, with_content=True)
+        return await self._found(build_contexts.c.content, account_id, digest)
 
-    async def _found(self, account_id: str, digest: str, *, with_content: bool) -> bytes | None:
-        column = build_contexts.c.content if with_content else build_contexts.c.digest
+    async def _found(self, column: Column[T], account_id: str, digest: str) -> T | None:
         mine = (build_contexts.c.account_id == account_id, build_contexts.c.digest == digest)
         async with self._database.snapshot() as connection:
-            found = (await connection.execute(select(column).where(*mine))).scalar_one_or_none()
-        return None if found is None else bytes(found) if with_content else str(found).encode()
+            return (await connection.execute(select(column).where(*mine))).scalar_one_or_none()
 
 
 @dataclass(frozen=True)
