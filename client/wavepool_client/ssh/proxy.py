@@ -13,6 +13,7 @@ import json
 import os
 import sys
 import threading
+import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
 
 STDIN, STDOUT = 0, 1
 CHUNK_BYTES = 1 << 18
+BULK_BYTES = 1 << 14
+GATHERING_SECONDS = 0.0007
+"""ssh sends a file in packets of 32 KiB. Every message costs something on its way, so a few of them go in one."""
 CONNECT_SECONDS = 30
 _NORMAL = 1000
 _TOKEN_GONE = 4401
@@ -76,6 +80,8 @@ def _send_stdin(tunnel: ClientConnection) -> None:
     try:
         while chunk := os.read(STDIN, CHUNK_BYTES):
             tunnel.send(chunk)
+            if len(chunk) >= BULK_BYTES:
+                time.sleep(GATHERING_SECONDS)
         # An empty message is the end of this side.
         tunnel.send(b"")
     except (ConnectionClosed, OSError):

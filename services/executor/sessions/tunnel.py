@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator
 
 _CHUNK_BYTES = 1 << 18
+_BULK_BYTES = 1 << 14
+"""Whoever sends so much at once copies a file. What people type, and see of it, comes in smaller pieces."""
+_GATHERING_SECONDS = 0.0007
+"""sshd sends a file in packets of 32 KiB. The calls behind us cost by the message, so a few of them go in one."""
 
 
 class Tunnel:
@@ -34,6 +38,8 @@ class Tunnel:
             with contextlib.suppress(ConnectionError):
                 while chunk := await reader.read(_CHUNK_BYTES):
                     yield chunk
+                    if len(chunk) >= _BULK_BYTES:
+                        await _more_comes()
         finally:
             inward.cancel()
             self.close()
@@ -48,6 +54,10 @@ class Tunnel:
             self._socket.close()
         else:
             self._writer.transport.abort()
+
+
+async def _more_comes() -> None:
+    await asyncio.sleep(_GATHERING_SECONDS)
 
 
 async def _pass_on(incoming: AsyncIterator[bytes], writer: asyncio.StreamWriter) -> None:

@@ -52,6 +52,31 @@ async def test_the_end_of_the_callers_bytes_closes_only_the_way_to_sshd() -> Non
     assert [chunk async for chunk in outgoing] == []
 
 
+async def test_the_packets_of_a_file_go_on_together_and_what_people_type_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    outgoing, theirs = tunnel(silence())
+    loop = asyncio.get_running_loop()
+
+    async def three_more_come() -> None:
+        for _ in range(3):
+            await loop.sock_sendall(theirs, CHUNK)
+            for _ in range(3):
+                await asyncio.sleep(0)
+
+    monkeypatch.setattr("services.executor.sessions.tunnel._more_comes", three_more_come)
+    with theirs:
+        first = asyncio.create_task(anext(outgoing))
+        await loop.sock_sendall(theirs, b"$ ")
+        assert await first == b"$ "
+        second = asyncio.create_task(anext(outgoing))
+        await loop.sock_sendall(theirs, CHUNK)
+        assert await second == CHUNK
+        async with asyncio.timeout(10):
+            assert await anext(outgoing) == 3 * CHUNK
+        await outgoing.aclose()
+
+
 async def test_the_caller_is_read_no_faster_than_sshd_reads() -> None:
     taken = 0
 
