@@ -49,12 +49,13 @@ from services.executor.sandboxes.seccomp import seccomp_filter
 from services.executor.sessions.errors import SilentSessionError
 from services.executor.sessions.gang_link import missing_for_gangs, open_gang_link
 from services.executor.sessions.guardian import Guardian
-from services.executor.sessions.image_root import Overlay, Tools, overlay_fault
+from services.executor.sessions.image_root import Overlay, Tools, overlay_fault, programs_of_sshd
 from services.executor.sessions.network import missing_for_network, open_network, own_addresses
 from services.executor.sessions.session_files import (
     COMMAND_OUTPUT,
     HOME,
     IN_SANDBOX,
+    LOADER,
     NODES_CONFIG,
     SHELL,
     USER,
@@ -218,9 +219,7 @@ class BubblewrapSession:
         root = await self._root(order.image)
         control, inside = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         cleanup.callback(control.close)
-        program = Command(
-            _supervisor(inside.fileno(), root.tools), Path("/"), [*gpus.mounts, *folders], {"PATH": _PATH}, gpus.devices
-        )
+        program = _supervisor(inside.fileno(), root.tools, [*gpus.mounts, *folders], gpus.devices)
         with inside:
             # What is pushed first is undone last: the tree ends, then its claim, then the folder goes.
             limits = _limits(order.share)
@@ -464,12 +463,13 @@ def give_tree(folder: Path, uid: int) -> None:
                 os.chown(name, uid, uid, dir_fd=descriptor, follow_symlinks=False)
 
 
-def _supervisor(control: int, tools: Tools | None) -> list[str]:
-    start = tools.program if tools else as_it_is
-    return [
+def _supervisor(control: int, tools: Tools | None, mounts: Sequence[Mount], devices: Sequence[Path]) -> Command:
+    start, environment = (tools.program, tools.environment) if tools else (as_it_is, {})
+    words = [
         *(*start(str(_PYTHON)), "-I", "-S", str(IN_SANDBOX / "supervisor.py")),
         *(str(IN_SANDBOX / "sshd_config"), str(control), HOME, *start(sshd_program() or "")),
     ]
+    return Command(words, Path("/"), mounts, {"PATH": _PATH, **environment}, devices)
 
 
 async def _network_fault(destinations: Destinations) -> str:
@@ -549,6 +549,8 @@ def _write(
         files.write_hostfile(order.gang.hostfile(order.gpus))
     for name, script in tools.items():
         files.write_program(name, script)
+    if root.tools and (copies := programs_of_sshd(sshd_program() or "", str(LOADER))):
+        files.write_programs_of_sshd(copies, root.tools.loader)
     note = ""
     if order.image and order.runs_command:
         account = {"HOME": HOME, "LOGNAME": USER, "SHELL": shell, "USER": USER}

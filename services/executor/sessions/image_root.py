@@ -5,7 +5,8 @@ in a mount namespace that bwrap is started in, and that nothing outlives. Where 
 read-only.
 
 An image need not have any program of ours. So the machine's `/usr` is there, too, read-only, and our programs are
-started by its own loader with its own libraries.
+started by its own loader with its own libraries. What sshd starts by itself since OpenSSH 9.8 is started by the kernel:
+there are copies of it that name our loader.
 """
 
 from __future__ import annotations
@@ -20,13 +21,14 @@ from services.executor.sandboxes.limits.file_tree import remove_tree
 from services.executor.sandboxes.sandbox import SandboxError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 TOOLS = Path("/.wavepool")
 """Where the sandbox has the machine's `/usr`."""
 _LOADER = Path("/lib64/ld-linux-x86-64.so.2")
 _USR = Path("/usr")
 _PROBE_SECONDS = 20
+_PROGRAMS_OF_SSHD = ("sshdsessionpath ", "sshdauthpath ")
 # Mounts the overlay in the current folder, and becomes the rest of its arguments. An ordinary user's overlay keeps its
 # notes in other attributes.
 _MOUNT = (
@@ -93,15 +95,22 @@ class Tools:
         loader = _LOADER.resolve()
         if platform.machine() != "x86_64" or not loader.is_file() or not loader.is_relative_to(_USR):
             raise SandboxError("images take a machine with x86-64, and its loader and libraries in /usr")
-        self._start = [
-            *(str(_inside(loader)), "--inhibit-cache", "--library-path", str(_inside(loader.parent))),
-        ]
+        self._loader = loader
+        libraries = str(_inside(loader.parent))
+        self._start = [str(_inside(loader)), "--inhibit-cache", "--library-path", libraries]
+        self.environment = {"LD_LIBRARY_PATH": libraries}
+        """For what is started by `loader` or by the kernel."""
 
     def program(self, path: str) -> list[str]:
         """Return how a program of the machine is started; it must be in /usr, or linked from there."""
         found = Path(path if path.startswith("/usr/") else f"/usr{path}")
         inside = str(_inside(found))
         return [*self._start, "--argv0", inside, inside]
+
+    @property
+    def loader(self) -> bytes:
+        """The loader that copies of programs name."""
+        return self._loader.read_bytes()
 
     @property
     def mounts(self) -> Sequence[str]:
@@ -111,6 +120,29 @@ class Tools:
     def script(self, path: str) -> str:
         """Return a script that is the program, for people's own use."""
         return f'#!/bin/sh\nexec {" ".join(self.program(path))} "$@"\n'
+
+
+def programs_of_sshd(sshd: str, loader: str) -> Mapping[str, tuple[str, bytes]]:
+    """Return copies of what `sshd` starts by itself, which the kernel starts with the loader at that path.
+
+    They are names and contents, under the options that say where the programs are: one since OpenSSH 9.8, two since
+    10.0. Raises SandboxError.
+    """
+    said = subprocess.run(  # noqa: S603  our own
+        [sshd, "-G", "-f", "/dev/null"], capture_output=True, text=True, check=False, timeout=_PROBE_SECONDS
+    )
+    # OpenSSH before 9.3 does not know the option.
+    options = dict(line.split(maxsplit=1) for line in said.stdout.splitlines() if line.startswith(_PROGRAMS_OF_SSHD))
+    paths = {option: Path(path) for option, path in options.items()}
+    return {option: (path.name, _naming_loader(path.read_bytes(), loader)) for option, path in paths.items()}
+
+
+def _naming_loader(program: bytes, loader: str) -> bytes:
+    usual = f"{_LOADER}\0".encode()
+    other = f"{loader}\0".encode().ljust(len(usual), b"\0")
+    if program.count(usual) != 1 or len(other) != len(usual):
+        raise SandboxError(f"sshd's own programs do not name the loader {_LOADER}, so that images have no logins")
+    return program.replace(usual, other)
 
 
 def _inside(path: Path) -> Path:

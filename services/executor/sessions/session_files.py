@@ -113,6 +113,8 @@ Host {{names}}
 _NODES_ALIAS = "wavepool-node"
 NODES_CONFIG = IN_SANDBOX / "sshd_config_nodes"
 """Configuration of an sshd for a connection from another node."""
+LOADER = IN_SANDBOX / "ld.so"
+"""What starts the programs of `write_programs_of_sshd`."""
 _PRIVATE_FILE = 0o600
 _PUBLIC_FILE = 0o644
 _PROGRAM = 0o755
@@ -162,6 +164,16 @@ class SessionFiles:
         """Add a program in the folder `bin`."""
         (self.folder / "bin").mkdir(exist_ok=True)
         _write(self.folder / "bin" / name, script.encode(), _PROGRAM)
+
+    def write_programs_of_sshd(self, programs: Mapping[str, tuple[str, bytes]], loader: bytes) -> None:
+        """Add what sshd starts by itself, as name and content under the options that say where, and its loader."""
+        _write(self.folder / LOADER.name, loader, _PROGRAM)
+        for name, content in programs.values():
+            _write(self.folder / name, content, _PROGRAM)
+        lines = "".join(f"{option} {IN_SANDBOX}/{name}\n" for option, (name, _) in programs.items())
+        for config in (self.folder / "sshd_config", self.folder / NODES_CONFIG.name):
+            if config.exists():
+                self._text(config.name, lines + config.read_text("utf-8"))
 
     def write_command(self, words: Sequence[str], folder: str, environment: Mapping[str, str]) -> None:
         """Write how the image's own command is started."""

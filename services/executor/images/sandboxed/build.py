@@ -17,12 +17,10 @@ BUILD = Path("/build")
 _NAME = "localhost/wavepool/built:1"
 
 
-def buildah(*words: str) -> str:
-    """Run buildah, and end with its status if it fails; return what it says on stdout."""
-    done = subprocess.run(["buildah", *words], stdout=subprocess.PIPE, check=False, text=True)  # noqa: S603, S607
-    if done.returncode:
+def run(*words: str) -> None:
+    """Run a command, and end if it fails."""
+    if subprocess.run(words, stdout=subprocess.DEVNULL, check=False).returncode:  # noqa: S603
         sys.exit(2)
-    return done.stdout.strip()
 
 
 def main() -> None:
@@ -36,13 +34,15 @@ def main() -> None:
     context = source / "context"
     context.mkdir(exist_ok=True)
     for folder, name in bases.items():
-        buildah("tag", buildah("pull", "--quiet", f"oci:/work/bases/{folder}:image"), name)
+        # Not `buildah pull`: that of Debian 13 loses the image that it pulls from a folder.
+        copy = ("skopeo", "--insecure-policy", "copy", "--quiet")
+        run(*copy, f"oci:/work/bases/{folder}:image", f"containers-storage:{name}")
     words = ["--pull=never", "--isolation=chroot", "--network=host", "--http-proxy=false", "--format=oci", "--no-cache"]
     command = ["buildah", "build", *words, "--tag", _NAME, "--file", str(source / "Dockerfile"), str(context)]
     with subprocess.Popen(command, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL) as building:  # noqa: S603
         if building.wait():
             sys.exit(1)
-    buildah("push", "--quiet", "--disable-compression", _NAME, f"oci:{BUILD}/result:image")
+    run("buildah", "push", "--quiet", "--disable-compression", _NAME, f"oci:{BUILD}/result:image")
 
 
 if __name__ == "__main__":

@@ -127,6 +127,15 @@ async def test_files_come_and_go_by_sftp_scp_and_rsync_though_the_image_has_none
     assert (tmp_path / "back").read_bytes() == sent.read_bytes() == (tmp_path / "copied").read_bytes()
 
 
+async def test_what_starts_our_programs_is_not_in_peoples_environment(
+    image_machine: Machine, alice: Person, registry: ImageRegistry
+) -> None:
+    async with image_machine.session(alice, slots=SLOTS[0], image=f"{registry.address}/tiny:1") as access:
+        status, said = await access.run(alice, "env")
+        assert status == 0
+        assert "LD_LIBRARY_PATH" not in said
+
+
 async def test_a_terminal_shows_the_image_and_what_becomes_of_changes(
     image_machine: Machine, alice: Person, registry: ImageRegistry
 ) -> None:
