@@ -9,9 +9,9 @@ import tempfile
 from datetime import timedelta
 from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, Self
 
-from pydantic import BeforeValidator, Field, InstanceOf, field_validator
+from pydantic import BeforeValidator, Field, InstanceOf, field_validator, model_validator
 from pydantic_settings import SettingsConfigDict
 
 from servicekit.settings.amounts import mib_setting
@@ -104,6 +104,8 @@ class ExecutorSettings(SandboxSettings, ServiceSettings):
     """MiB of the disk that stay free: a session that takes of them is ended."""
     disks: str = ""
     """Where disks of reservations are kept: `folder:/PATH` on storage that lasts; empty: this machine keeps none."""
+    disks_ssh: Path | None = None
+    """Folder with the private key `id` and the file `known_hosts` for disks at `restic:sftp:…`."""
     snapshot_interval: Annotated[timedelta, Field(gt=timedelta(0))] = timedelta(minutes=15)
     """Time between two snapshots of a disk that is in use."""
     snapshot_timeout: Annotated[timedelta, Field(gt=timedelta(0), le=timedelta(minutes=8))] = timedelta(minutes=5)
@@ -142,12 +144,11 @@ class ExecutorSettings(SandboxSettings, ServiceSettings):
             raise ValueError(f"must be one of {', '.join(device_names())}; it is {value!r}")
         return value
 
-    @field_validator("disks")
-    @classmethod
-    def _known_place(cls, value: str) -> str:
-        if fault := wrong_place(value):
-            raise ValueError(fault)
-        return value
+    @model_validator(mode="after")
+    def _known_place(self) -> Self:
+        if fault := wrong_place(self.disks, self.disks_ssh):
+            raise ValueError(f"disks: {fault}")
+        return self
 
     @property
     def snapshot_rules(self) -> SnapshotRules:

@@ -187,7 +187,7 @@ def build_server(
     pool_watch = PoolWatch(settings.pool_timeout, lambda: bool(admission.in_flight)) if settings.pool_timeout else None
     tokens = settings.tokens()
     homes = settings.homes_dir or settings.data_dir / "homes"
-    store = disk_store(settings.disks, settings.session_disk_rules.reserve_bytes)
+    store = disk_store(settings.disks, settings.disks_ssh, settings.session_disk_rules.reserve_bytes)
     sessions = Sessions(
         session_sandbox,
         homes,

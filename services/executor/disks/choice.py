@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 _FOLDER, _RESTIC = "folder", "restic"
 
 
-def wrong_place(setting: str) -> str:
-    """Return what is wrong with the setting; empty if nothing is."""
+def wrong_place(setting: str, ssh: Path | None) -> str:
+    """Return what is wrong with the setting, beside the folder for ssh; empty if nothing is."""
     kind, _, place = setting.partition(":")
     if not setting:
         return ""
@@ -26,14 +26,19 @@ def wrong_place(setting: str) -> str:
         return f"is {setting!r}; PATH must begin with /"
     if kind == _RESTIC and not place.startswith("/") and ":" not in place:
         return f"is {setting!r}; PLACE must be a path that begins with /, or an address such as s3:https://HOST/BUCKET"
+    if place.startswith("sftp:") and ssh is None:
+        return (
+            f"is {setting!r}; name a folder in EXECUTOR_DISKS_SSH with a private key, `id`, and with the server's "
+            "host key, `known_hosts`"
+        )
     return ""
 
 
-def disk_store(setting: str, reserve_bytes: int) -> DiskStore | None:
+def disk_store(setting: str, ssh: Path | None, reserve_bytes: int) -> DiskStore | None:
     """Return the store, where `reserve_bytes` stay free; None if the setting is empty. Raises DiskError."""
     kind, _, place = setting.partition(":")
     if kind == _RESTIC:
-        return ResticStore(place)
+        return ResticStore(place, ssh)
     try:
         return FolderStore(Path(place), reserve_bytes) if setting else None
     except OSError as error:

@@ -16,7 +16,7 @@ import os
 import re
 import secrets
 import shutil
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -32,6 +32,19 @@ if TYPE_CHECKING:
 
 _HOME = "/home/dev"
 _PASSWORD = "/run/password"  # noqa: S105  a file's name
+_SSH = "/run/ssh"
+_SSH_FILES = ("id", "known_hosts")
+_SSH_CONFIG_PATH = "/etc/ssh/ssh_config"
+_SSH_CONFIG = f"""\
+IdentityFile {_SSH}/id
+IdentitiesOnly yes
+BatchMode yes
+UserKnownHostsFile {_SSH}/known_hosts
+GlobalKnownHostsFile none
+StrictHostKeyChecking yes
+ConnectTimeout 20
+ServerAliveInterval 15
+"""
 _HOST = "wavepool"
 _SNAPSHOT_ID = re.compile(r"[0-9a-f]{64}")
 _LAST_WORDS = 500
@@ -46,16 +59,23 @@ _CAPABILITIES = ("CAP_CHOWN", "CAP_DAC_OVERRIDE", "CAP_DAC_READ_SEARCH", "CAP_FO
 
 
 class ResticStore:
-    """Keeps snapshots in repositories below `place`, which is a path, or an address as restic takes it."""
+    """Keeps snapshots in repositories below `place`, which is a path, or an address as restic takes it.
+
+    For `sftp:`, `ssh` is a folder with the private key `id` and the server's host key in `known_hosts`.
+    """
 
     name = "restic"
 
-    def __init__(self, place: str) -> None:
-        """Raises DiskError if restic or bubblewrap is not installed, or the path cannot be made."""
+    def __init__(self, place: str, ssh: Path | None = None) -> None:
+        """Raises DiskError if restic or bubblewrap is not installed, the path cannot be made, or a file is missing."""
         for program in ("restic", "bwrap"):
             if shutil.which(program) is None:
                 package = "bubblewrap" if program == "bwrap" else program
                 raise DiskError(f"EXECUTOR_DISKS: {program} is not installed: run `apt-get install {package}`")
+        self._ssh = ssh if place.startswith("sftp:") else None
+        for name in _SSH_FILES if self._ssh else ():
+            if self._ssh and not (self._ssh / name).is_file():
+                raise DiskError(f"EXECUTOR_DISKS_SSH: {self._ssh / name} is missing")
         self._place = place
         self._is_local = place.startswith("/")
         self.store_id = f"restic-{hashlib.sha256(place.encode()).hexdigest()[:16]}"
@@ -135,24 +155,18 @@ class ResticStore:
 
     async def _restic(self, owner: DiskOwner, home: Mount | None, *words: str) -> str:
         """Run restic in its sandbox; returns what it wrote. Raises DiskError."""
-        read, write = os.pipe()
-        try:
-            os.write(write, owner.password.encode())
-        finally:
-            os.close(write)
-        try:
+        with ExitStack() as stack:
+            password, config = (_readable(text, stack) for text in (owner.password, _SSH_CONFIG))
             process = await asyncio.create_subprocess_exec(
-                *self._sandbox(home, read),
+                *self._sandbox(home, password, config),
                 *(cast("str", shutil.which("restic")), *words),
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.PIPE,
                 env=self._environment(owner),
-                pass_fds=(read,),
+                pass_fds=(password, config),
                 limit=_LINE_BYTES,
             )
-        finally:
-            os.close(read)
         try:
             output, errors = await process.communicate()
         finally:
@@ -175,13 +189,17 @@ class ResticStore:
             "PATH": "/usr/local/bin:/usr/bin:/bin",
         }
 
-    def _sandbox(self, home: Mount | None, password: int) -> list[str]:
-        """Return the command of a sandbox with the home, the repository and the password."""
+    def _sandbox(self, home: Mount | None, password: int, ssh_config: int) -> list[str]:
+        """Return the command of a sandbox with the home, the repository and the password, and what ssh needs."""
         mounts = [home] if home else []
         network: tuple[str, ...] = ()
         if self._is_local:
             mounts.append(Mount(Path(self._place), Path(self._place), writable=True))
             network = ("--unshare-net",)
+        ssh = ()
+        if self._ssh:
+            mounts.append(Mount(self._ssh, Path(_SSH)))
+            ssh = (*parent_folders(Path(_SSH_CONFIG_PATH)), "--ro-bind-data", str(ssh_config), _SSH_CONFIG_PATH)
         return [
             cast("str", shutil.which("bwrap")),
             *_users(),
@@ -195,6 +213,7 @@ class ResticStore:
             *(word for mount in mounts for word in bind(mount)),
             *parent_folders(Path(_PASSWORD)),
             *("--ro-bind-data", str(password), _PASSWORD),
+            *ssh,
             *("--chdir", _HOME if home else "/"),
         ]
 
@@ -212,8 +231,16 @@ def _network_files(*, is_local: bool) -> tuple[str, ...]:
     """Return what is needed to reach a repository over a network."""
     if is_local:
         return ()
-    keys = str(Path("~/.ssh").expanduser())
-    return ("/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/ssl/certs", "/etc/passwd", keys)
+    return ("/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/ssl/certs", "/etc/passwd")
+
+
+def _readable(text: str, stack: ExitStack) -> int:
+    """Return a pipe from which the text can be read, until `stack` ends."""
+    read, write = os.pipe()
+    stack.callback(os.close, read)
+    with os.fdopen(write, "w") as file:
+        file.write(text)
+    return read
 
 
 def _shown(path: str) -> tuple[str, ...]:

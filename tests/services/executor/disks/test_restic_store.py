@@ -14,7 +14,9 @@ import pytest
 from services.executor.disks.choice import wrong_place
 from services.executor.disks.disk_store import DiskError, DiskOwner
 from services.executor.disks.restic_store import ResticStore
+from services.vmpool.providers.ssh.key import own_key, public_line
 from tests.services.executor.disks.conftest import ALICE, ROOMY, Disk, same_now
+from tests.services.vmpool.providers.real_sshd import RealSshd
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -121,9 +123,44 @@ async def test_a_save_that_is_given_up_ends_its_programs(disk: Disk, home: Path)
     "setting", ["folder", "folder:", "folder:relative", "restic:", "restic:relative", "/srv/disks"]
 )
 def test_a_wrong_place_is_refused_with_the_form(setting: str) -> None:
-    assert wrong_place(setting).startswith(f"is {setting!r}; ")
+    assert wrong_place(setting, None).startswith(f"is {setting!r}; ")
 
 
 @pytest.mark.parametrize("setting", ["", "folder:/srv", "restic:/srv", "restic:s3:https://host/bucket"])
 def test_a_right_place_is_taken(setting: str) -> None:
-    assert not wrong_place(setting)
+    assert not wrong_place(setting, None)
+
+
+def test_a_place_behind_ssh_needs_the_folder_with_its_keys(tmp_path: Path) -> None:
+    assert "EXECUTOR_DISKS_SSH" in wrong_place("restic:sftp:disks@host:/srv", None)
+    assert not wrong_place("restic:sftp:disks@host:/srv", tmp_path)
+    (tmp_path / "id").touch()
+    with pytest.raises(DiskError, match=f"EXECUTOR_DISKS_SSH: {tmp_path}/known_hosts is missing"):
+        ResticStore("sftp:disks@host:/srv", tmp_path)
+
+
+@pytest.mark.sshd
+async def test_a_disk_behind_ssh_comes_back_and_another_host_key_gets_nothing(tmp_path: Path, home: Path) -> None:
+    keys = tmp_path / "keys"
+    keys.mkdir()
+    key = own_key(keys)
+    (keys / "id").write_bytes(key.export_private_key())
+    (keys / "id").chmod(0o600)
+    server = RealSshd(tmp_path / "sshd", public_line(key))
+    await server.start()
+    try:
+        address = f"[127.0.0.1]:{server.port}"
+        (keys / "known_hosts").write_text(f"{address} {(tmp_path / 'sshd/host_key.pub').read_text()}")
+        place = f"sftp://{server.username}@127.0.0.1:{server.port}/{tmp_path}/repositories"
+        disk = Disk(ResticStore(place, keys), tmp_path)
+        (home / "train.py").write_text("print(1)\n")
+        back = await disk.restored(await disk.save(home))
+        assert (back / "train.py").read_text() == "print(1)\n"
+        server.stop()
+        server.new_host_key()
+        await server.start()
+        (home / "train.py").write_text("print(2)\n")
+        with pytest.raises(DiskError, match="Host key verification failed"):
+            await disk.save(home)
+    finally:
+        server.stop()

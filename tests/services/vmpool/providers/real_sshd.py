@@ -26,6 +26,7 @@ StrictModes no
 PasswordAuthentication no
 KbdInteractiveAuthentication no
 AllowTcpForwarding yes
+Subsystem sftp internal-sftp
 """
 
 
