@@ -306,7 +306,19 @@ def commands_of(add: Callable[[typer.Typer], None]) -> dict[str, Any]:
     """The subcommands that `add` adds, by name."""
     some = typer.Typer(rich_markup_mode="rich", pretty_exceptions_enable=False)
     add(some)
-    return dict(typer.main.get_group(some).commands)
+    found = dict(typer.main.get_group(some).commands)
+    for command in found.values():
+        _without_panels(command)
+    return found
+
+
+def _without_panels(command: Any) -> None:  # noqa: ANN401 - typer does not export the type
+    """Has a command print its help as plain text: panels cut the names of options in terminals of 80 columns."""
+    if isinstance(command, TyperGroup):
+        for below in command.commands.values():
+            _without_panels(below)
+    else:
+        command.rich_markup_mode = None
 
 
 PARTS: tuple[tuple[tuple[str, ...], Callable[[typer.Typer], None]], ...] = (

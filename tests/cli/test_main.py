@@ -61,3 +61,10 @@ def test_the_core_s_commands_are_those_that_the_core_knows() -> None:
     (commands,) = (action for action in parser()._actions if action.dest == "command")
     assert commands.choices is not None
     assert {*COMMANDS, "certify", "lint"} == set(commands.choices) - {"serve", "fork-server"}
+
+
+def test_help_of_a_command_has_the_whole_name_of_every_option_in_80_columns() -> None:
+    said = wavepool("reserve", "--help", environment={"COLUMNS": "80"}).out
+    for name in ("--allow-slow-links", "--preserve-entrypoint", "--interactive / --no-interactive"):
+        assert name in said
+    assert "\n    wavepool reserve -g 8 -t MI300X -h 4 -n training\n" in said

@@ -47,4 +47,4 @@ def connect(endpoint: str | None, token: str | None) -> Client:
 
 def examples(*lines: str) -> str:
     """The epilog of a command's help: examples, a line each."""
-    return "\n\n".join(["[bold]Examples[/bold]", *lines])
+    return "\n".join(["\b", "Examples:", *(f"  {line}" for line in lines)])

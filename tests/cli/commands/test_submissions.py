@@ -448,7 +448,7 @@ def test_a_timing_mode_that_is_none_is_refused_before_anything_is_sent(gateway: 
 
 
 def test_help_tells_of_timing_modes_and_the_shell_completes_them() -> None:
-    assert "--timing" in wavepool("submit", "--help", environment={"COLUMNS": "120"}).out
+    assert "--timing" in wavepool("submit", "--help").out
     script = Path(sys.executable).with_name("wavepool")
     typed = {"_WAVEPOOL_COMPLETE": "complete_bash", "COMP_WORDS": "wavepool submit a.hip --timing ", "COMP_CWORD": "4"}
     done = subprocess.run([script], env={**os.environ, **typed}, capture_output=True, text=True, check=False)
@@ -526,7 +526,7 @@ def test_any_other_deadline_is_refused_with_the_fix(text: str) -> None:
 def test_help_tells_of_fallbacks_and_the_shell_completes_them(gateway: ScriptedGateway) -> None:
     listed = [{"gpu_type": name} for name in ("MI300X", "MI250X", "MI210")]
     gateway.on("GET", "/api/v1/gpu-types", Answer({"gpu_types": listed}))
-    assert "--fallback-gpu" in wavepool("submit", "--help", environment={"COLUMNS": "120"}).out
+    assert "--fallback-gpu" in wavepool("submit", "--help").out
     script = Path(sys.executable).with_name("wavepool")
     typed = {"_WAVEPOOL_COMPLETE": "complete_bash", "COMP_WORDS": "wavepool submit a.hip --fallback-gpu MI2"}
     environment = {**os.environ, **typed, "COMP_CWORD": "4", "WAVEPOOL_ENDPOINT": gateway.endpoint}
