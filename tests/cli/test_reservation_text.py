@@ -14,6 +14,7 @@ from wavepool_client.text.reservations import (
     left_text,
     list_rows,
     narrate_reservation,
+    queue_head_text,
     quote_text,
     short_ids,
     show_rows,
@@ -193,3 +194,11 @@ def test_only_a_whole_id_needs_no_looking_up() -> None:
     assert is_whole_id(FIRST)
     assert not is_whole_id(FIRST[:-1])
     assert not is_whole_id(FIRST.removeprefix("res_"))
+
+
+def test_the_first_in_line_has_its_size_its_wait_and_its_reason() -> None:
+    head = {"gpu_count": 8, "create_time": "2026-11-26T18:00:00Z", "reason": "There is no machine with MI300X."}
+    said = queue_head_text({"gpu_type": "MI300X", "queue_head": head}, NOW)
+    assert said == "first in line: 8 x MI300X, for 2 h now. There is no machine with MI300X."
+    assert queue_head_text({"gpu_type": "MI300X", "queue_head": None}, NOW) == ""
+    assert queue_head_text({"gpu_type": "MI300X"}, NOW) == ""

@@ -606,6 +606,7 @@ async def test_availability_says_what_is_free_and_the_wait_for_each_size(
         "next_dated_time": "2096-10-02T07:06:40Z",
         "next_dated_gpus": 4,
         "maintenance": "new firmware until 15:00",
+        "queue_head": {"gpu_count": 8, "create_time": "2096-10-02T07:06:40Z", "reason": "It needs 8 GPUs."},
     }
     assert waits == [
         {"gpu_count": 1, "eta_p50": 0.0, "eta_p90": 5.0},

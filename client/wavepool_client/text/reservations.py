@@ -287,6 +287,17 @@ def availability_row(one: Fields) -> Sequence[object]:
     )
 
 
+def queue_head_text(one: Fields, now: datetime) -> str:
+    """What is the first in line for a GPU type, and why it waits; empty if nothing does."""
+    head = cast("Fields", one.get("queue_head") or {})
+    if not head:
+        return ""
+    since = _instant(head.get("create_time"))
+    waited = f", for {seconds_text((now - since).total_seconds())} now" if since else ""
+    what = f"{head.get('gpu_count') or 1} x {one.get('gpu_type')}"
+    return f"first in line: {what}{waited}. {head.get('reason') or ''}".rstrip()
+
+
 def free_text(types: Sequence[Fields]) -> str:
     """What is free of each GPU type, in a line."""
     free = (

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from google.protobuf.timestamp_pb2 import Timestamp
 
-    from services.scheduler.jobs.availability import Availability, CalendarEntry
+    from services.scheduler.jobs.availability import Availability, CalendarEntry, QueueHead
     from services.scheduler.jobs.estimate import WaitEstimate
     from services.scheduler.jobs.job import Job, JobEvent
     from services.scheduler.jobs.reservation import Reservation
@@ -159,6 +159,13 @@ def availability_to_proto(found: Availability) -> reservations_pb2.GpuAvailabili
         next_dated_time=instant_to_proto(found.next_dated_time),
         next_dated_gpus=found.next_dated_gpus,
         maintenance=found.maintenance,
+        queue_head=_queue_head_to_proto(found.queue_head) if found.queue_head else None,
+    )
+
+
+def _queue_head_to_proto(head: QueueHead) -> reservations_pb2.QueueHead:
+    return reservations_pb2.QueueHead(
+        gpus=head.gpus, create_time=instant_to_proto(head.create_time), reason=head.reason
     )
 
 

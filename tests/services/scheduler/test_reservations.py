@@ -716,6 +716,36 @@ async def test_availability_counts_what_is_free_and_reserved(stopped_cluster: Cl
     assert (await refused(cluster.reservations.GetAvailability(unknown))).code() == grpc.StatusCode.INVALID_ARGUMENT
 
 
+async def test_the_first_in_line_is_shown_with_the_reason_and_without_any_name(stopped_cluster: Cluster) -> None:
+    cluster = stopped_cluster
+    await cluster.pool.tell("machine-1", "STOPPED")
+    await cluster.pool.tell("machine-8", "WARM", gpus=8)
+    await cluster.start()
+    running = await active(cluster, gpus=4)
+    request = reservations_pb2.GetAvailabilityRequest(gpu_type="MI300X")
+    (found,) = (await cluster.reservations.GetAvailability(request, timeout=TIMEOUT_SECONDS)).gpu_types
+    assert not found.HasField("queue_head"), "nothing waits"
+    first = await cluster.reserve("first", gpus=8)
+    await cluster.reserve("second", gpus=8)
+    (found,) = (await cluster.reservations.GetAvailability(request, timeout=TIMEOUT_SECONDS)).gpu_types
+    assert (found.queue_head.gpus, found.queue_head.create_time) == (8, first.create_time)
+    reason = found.queue_head.reason
+    assert reason.startswith("It needs 8 GPUs, and no machine has more than 4 free; it has room by ")
+    for name in (running.reservation_id, first.reservation_id, "machine-8"):
+        assert name not in reason
+
+
+async def test_the_first_in_line_says_that_no_machine_has_its_type(stopped_cluster: Cluster) -> None:
+    cluster = stopped_cluster
+    await cluster.pool.tell("machine-1", "STOPPED")
+    await cluster.start()
+    await cluster.reserve()
+    request = reservations_pb2.GetAvailabilityRequest()
+    found = (await cluster.reservations.GetAvailability(request, timeout=TIMEOUT_SECONDS)).gpu_types
+    reasons = {one.gpu_type: one.queue_head.reason for one in found if one.HasField("queue_head")}
+    assert reasons == {"MI300X": "There is no machine with MI300X."}
+
+
 async def test_a_reservation_is_never_stopped_for_a_job(stopped_cluster: Cluster) -> None:
     cluster = stopped_cluster
     await cluster.start()
