@@ -378,7 +378,7 @@ async def build(  # noqa: PLR0915 - one statement for each part
     )
     rankings = RankingServicer(store, RankingReader(database), billing, problems)
     attempts = AttemptReader(database)
-    monitor = QueueMonitor(waiting, inventory, demand, running, attempts, clock, settings.metrics_window)
+    monitor = QueueMonitor(waiting, inventory, demand, running, dated, attempts, clock, settings.metrics_window)
     report = partial(billing.report_readings, valid_for=MISSED_REPORTS * settings.metrics_interval)
     metrics = MetricsServicer(attempts, monitor, clock, settings.metrics_retention)
     queues = QueueServicer(

@@ -14,6 +14,7 @@ from wavepool.executor.v1 import session_pb2
 from wavepool.scheduler.v1 import queues_pb2, queues_pb2_grpc, reservations_pb2
 from wavepool.vmpool.v1 import vmpool_pb2
 
+from servicekit.metrics import registry
 from services.scheduler.jobs.reservation import GRACE, LONGEST_PREPARING, PART, SILENCE_AFTER_END
 from tests.services.scheduler.cluster import (
     ACCOUNT,
@@ -46,6 +47,20 @@ async def active(cluster: Cluster, key: str = "key", **changes: object) -> reser
     reservation = await cluster.reserve(key, **changes)
     await cluster.reservation_events(reservation.reservation_id, "active")
     return await cluster.reservation(reservation.reservation_id)
+
+
+def metric(name: str, **labels: str) -> float:
+    """The value of one of the scheduler's metrics; 0 before it has one."""
+    return registry.get_sample_value(f"wavepool_scheduler_{name}", labels) or 0.0
+
+
+def jobs_that_waited() -> float:
+    return sum(
+        sample.value
+        for family in registry.collect()
+        for sample in family.samples
+        if sample.name == "wavepool_scheduler_queue_seconds_count"
+    )
 
 
 async def charged(cluster: Cluster, reservation: reservations_pb2.Reservation, used: timedelta) -> None:
@@ -673,10 +688,27 @@ async def test_nobody_who_logs_in_ends_it_and_the_owner_reads_why(tmp_path: Path
     async with scripted_cluster(tmp_path, no_show_after=timedelta(milliseconds=50)) as cluster:
         await cluster.pool.tell("machine-1", "WARM")
         await cluster.start()
+        before = metric("reservations_ended_total", state="cancelled", why="no_show")
         reservation = await cluster.reserve()
         events = await cluster.reservation_events(reservation.reservation_id)
         assert events[-1].ended.state == reservations_pb2.RESERVATION_STATE_CANCELLED
         assert "Nobody logged in" in events[-1].ended.message
+        assert metric("reservations_ended_total", state="cancelled", why="no_show") == before + 1
+
+
+async def test_metrics_have_the_waits_and_the_states_of_reservations_apart_from_those_of_jobs(
+    stopped_cluster: Cluster,
+) -> None:
+    cluster = stopped_cluster
+    cluster.settings = cluster.settings.model_copy(update={"metrics_interval": timedelta(milliseconds=20)})
+    await cluster.start()
+    waits, jobs = metric("reservation_wait_seconds_count", gpu_type="MI300X"), jobs_that_waited()
+    await active(cluster)
+    await cluster.reserve("waits")
+    assert metric("reservation_wait_seconds_count", gpu_type="MI300X") == waits + 1
+    assert jobs_that_waited() == jobs
+    await until(lambda: metric("reservations", gpu_type="MI300X", state="queued") == 1)
+    assert metric("reservations", gpu_type="MI300X", state="active") == 1
 
 
 async def test_one_that_waits_too_long_is_cancelled_with_the_reason(stopped_cluster: Cluster) -> None:
