@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+from inspect import signature
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
@@ -23,7 +24,7 @@ from tests.cli.reservation_scenes import (
     introduce,
     session_on_this_machine,
 )
-from wavepool_client.commands import run
+from wavepool_client.commands import reserve, run
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -76,6 +77,30 @@ def test_the_disk_and_the_image_are_asked_for_as_by_reserve(gateway: ScriptedGat
         assert (body["disk"], body["image"], body["hours"]) == ("work", "registry.example/rocm:6.2", 2.0)
         assert body["preserve_entrypoint"] is True
         assert "start_time" not in body
+
+
+def test_run_has_all_options_of_reserve_that_say_what_is_reserved() -> None:
+    by_reserve, by_run = (set(signature(one).parameters) for one in (reserve.reserve, run.run))
+    asking = {"interactive", "wait", "no_connect", "as_json"}
+    assert by_reserve - by_run == asking | {"no_persist", "idempotency_key"}
+
+
+@pytest.mark.parametrize("command", [("reserve", "-h", "1", "--no-connect"), ("run",)])
+def test_an_image_that_is_built_is_sent_after_the_quote_which_does_not_have_it(
+    gateway: ScriptedGateway, tmp_path: Path, command: tuple[str, ...]
+) -> None:
+    (tmp_path / "Dockerfile").write_text("FROM registry.example/rocm:6.2\n")
+    gateway.on("POST", "/api/v1/build-contexts", Answer({"build_digest": "sha256:1"}))
+    words = ("--", "true") if command == ("run",) else ()
+    options = ("--dockerfile", str(tmp_path), "--preserve-entrypoint", "-n", "mine")
+    assert wavepool(*command, *options, *words).status == 0
+    posted = [asked.path for asked in gateway.requests if asked.method == "POST"]
+    assert posted[:3] == [f"{RESERVATIONS}/quote", "/api/v1/build-contexts", RESERVATIONS]
+    [quoted] = gateway.asked("POST", f"{RESERVATIONS}/quote")
+    assert {"preserve_entrypoint", "build_digest", "name"}.isdisjoint(quoted.body)
+    [asked] = gateway.asked("POST", RESERVATIONS)
+    assert asked.body["preserve_entrypoint"] is True
+    assert (asked.body["build_digest"], asked.body["name"]) == ("sha256:1", "mine")
 
 
 def test_the_command_does_not_run_before_a_later_start(
