@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 NO_DISK = "none"
 GITHUB = "github:"
+_NOT_QUOTED = {"name", "preserve_entrypoint", "keys", "own_keys", "add_users"}
 
 
 def wanted_fields(
@@ -37,7 +38,7 @@ def wanted_fields(
 
 def quoted_fields(wanted: Mapping[str, Any]) -> dict[str, Any]:
     """Those fields that a quote has, too. It knows of no image that is yet to be built, and so of no command in it."""
-    return {field: value for field, value in wanted.items() if field not in {"name", "preserve_entrypoint"}}
+    return {field: value for field, value in wanted.items() if field not in _NOT_QUOTED}
 
 
 def check_price(quote: Mapping[str, Any], max_price: float | None, field: str) -> None:
