@@ -407,6 +407,13 @@ class Reservation(BaseModel):
     price_per_gpu_hour: Annotated[float, Field(description="Dollars.")]
     hold_usd: Annotated[float, Field(description="Credit on hold for it.")]
     cost_usd: Annotated[float, Field(description="Charged so far.")]
+    machine_cost_usd: Annotated[
+        float | None,
+        Field(
+            description="What its GPUs cost the operator, as reported so far; null in lists, and if it is not known."
+        ),
+    ] = None
+    overhead_usd: Annotated[float | None, Field(description="`machine_cost_usd` less what was charged.")] = None
     events_url: str
 
 

@@ -196,6 +196,15 @@ def test_only_a_whole_id_needs_no_looking_up() -> None:
     assert not is_whole_id(FIRST.removeprefix("res_"))
 
 
+def test_the_cost_of_the_gpus_is_compared_with_the_charge() -> None:
+    def said(**fields: Any) -> str:
+        return dict(show_rows({**ACTIVE, **fields}, NOW)).get("cost of its GPUs", "")
+
+    assert said(machine_cost_usd=0.75, overhead_usd=0.25) == "$0.75 to the operator, $0.25 more than charged"
+    assert said(machine_cost_usd=0.25, overhead_usd=-0.25) == "$0.25 to the operator, $0.25 less than charged"
+    assert said(machine_cost_usd=None, overhead_usd=None) == ""
+
+
 def test_the_first_in_line_has_its_size_its_wait_and_its_reason() -> None:
     head = {"gpu_count": 8, "create_time": "2026-11-26T18:00:00Z", "reason": "There is no machine with MI300X."}
     said = queue_head_text({"gpu_type": "MI300X", "queue_head": head}, NOW)

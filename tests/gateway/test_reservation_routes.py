@@ -327,8 +327,23 @@ async def test_a_reservation_is_shown_with_the_names_that_gpu_dev_uses(gateway: 
         "price_per_gpu_hour": 1.99,
         "hold_usd": 5.97,
         "cost_usd": 0.1,
+        "machine_cost_usd": None,
+        "overhead_usd": None,
         "events_url": f"{ONE}/events",
     }
+
+
+async def test_what_its_gpus_cost_is_shown_beside_the_charge_once_it_had_some(
+    gateway: RunningGateway, services: ScriptedServices
+) -> None:
+    services.reservations.found = reservation(attempts=2)
+    shown = (await gateway.http.get(ONE)).json()
+    assert (shown["cost_usd"], shown["machine_cost_usd"], shown["overhead_usd"]) == (0.1, 0.25, 0.15)
+    asked = services.refusals.calls["GetWorkCost"][-1]
+    assert (asked.subject, asked.attempts) == ("res_01J", 2)
+    services.refusals.by_method["GetWorkCost"] = refusal(grpc.StatusCode.UNAVAILABLE)
+    answer = await gateway.http.get(ONE)
+    assert (answer.status_code, answer.json()["machine_cost_usd"]) == (200, None)
 
 
 async def test_a_reservation_of_a_newer_scheduler_is_shown_with_the_number_of_its_state(

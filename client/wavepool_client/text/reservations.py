@@ -243,10 +243,21 @@ def show_rows(one: Fields, now: datetime, zone: tzinfo | None = None) -> list[tu
         ("price", f"{usd_text(one.get('price_per_gpu_hour'))}/h for each GPU"),
         ("on hold", usd_text(one.get("hold_usd"))),
         ("cost so far", usd_text(one.get("cost_usd"))),
+        ("cost of its GPUs", _machine_cost_text(one)),
         ("connect", str(one.get("ssh_command") or "")),
         ("host for ssh", host_name(str(one.get("id") or "")) if one.get("ssh_command") else ""),
     ]
     return [(name, text) for name, text in rows if text]
+
+
+def _machine_cost_text(one: Fields) -> str:
+    """What its GPUs cost the operator, and how that compares with the charge; empty if it is not known."""
+    cost, overhead = one.get("machine_cost_usd"), one.get("overhead_usd")
+    if not isinstance(cost, int | float) or not isinstance(overhead, int | float):
+        return ""
+    return (
+        f"{usd_text(cost)} to the operator, {usd_text(abs(overhead))} {'less' if overhead < 0 else 'more'} than charged"
+    )
 
 
 def _software_text(one: Fields) -> str:

@@ -76,6 +76,7 @@ def reservation_to_proto(
         price_micros_per_hour=job.machine_price_micros_per_hour,
         hold_micros=job.hold_micros,
         cost_micros=job.cost_micros,
+        attempts=job.attempt,
         last_seq=job.last_seq,
         position=position,
         eta_p50=duration_to_proto(wait.p50) if wait else None,

@@ -134,7 +134,7 @@ async def test_a_reservation_waits_gets_its_gpus_and_is_active_when_its_session_
     assert list(reservation.machine_gpus) == [0]
     lasts = reservation.expire_time.ToDatetime() - reservation.active_time.ToDatetime()
     assert lasts == HOUR
-    assert reservation.hold_micros == PRICE
+    assert (reservation.hold_micros, reservation.attempts) == (PRICE, 1)
 
 
 async def test_the_machine_is_given_the_keys_and_the_end_that_counts_from_ready(cluster: Cluster) -> None:
