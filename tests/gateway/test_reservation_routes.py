@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 from datetime import timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import grpc
@@ -13,6 +15,7 @@ from wavepool.billing.v1 import identity_pb2
 from wavepool.executor.v1 import session_pb2
 from wavepool.scheduler.v1 import reservations_pb2 as pb
 
+from gateway.reservations import schemas
 from services.billing.errors import InsufficientCreditError
 from tests.gateway.refusals import refusal
 from tests.gateway.scripted_reservations import EXPIRES_AT, HOST_KEY, reservation
@@ -344,6 +347,17 @@ async def test_what_its_gpus_cost_is_shown_beside_the_charge_once_it_had_some(
     services.refusals.by_method["GetWorkCost"] = refusal(grpc.StatusCode.UNAVAILABLE)
     answer = await gateway.http.get(ONE)
     assert (answer.status_code, answer.json()["machine_cost_usd"]) == (200, None)
+
+
+async def test_the_names_in_the_table_for_people_from_gpu_dev_are_those_of_the_answers() -> None:
+    page = (Path(__file__).parents[2] / "docs/reservations.md").read_text()
+    rows = page.split("| `reservation_id` |")[1].split("\n\n")[0].splitlines()
+    named = {name for row in rows for name in re.findall(r"`([a-z_]+)`", row.split("|")[-2])}
+    states = {state.value for state in schemas.State}
+    known = {*schemas.Reservation.model_fields, *schemas.GpuAvailability.model_fields}
+    assert named - states - known == set()
+    same = page.split("Names that are not listed, such as")[1].split("are the same")[0]
+    assert set(re.findall(r"`([a-z_]+)`", same)) - known == set()
 
 
 async def test_a_reservation_of_a_newer_scheduler_is_shown_with_the_number_of_its_state(
