@@ -8,13 +8,12 @@ import pytest
 from wavepool_client.errors import NotFoundError
 from wavepool_client.http.event_stream import Event
 from wavepool_client.reservation_choice import SeveralError, chosen, is_whole_id, only_one
+from wavepool_client.text.availability import availability_row, queue_head_text
+from wavepool_client.text.reservation_events import narrate_reservation
 from wavepool_client.text.reservations import (
-    availability_row,
     end_text,
     left_text,
     list_rows,
-    narrate_reservation,
-    queue_head_text,
     quote_text,
     short_ids,
     show_rows,

@@ -13,14 +13,9 @@ from wavepool_client.reservation_request import access_fields, check_price, quot
 from wavepool_client.ssh.access import remember_identity
 from wavepool_client.terminal.output import notes, say
 from wavepool_client.terminal.progress import shown_on
-from wavepool_client.text.reservations import (
-    added_key_texts,
-    free_text,
-    narrate_reservation,
-    narrate_with_time,
-    note_texts,
-    quote_text,
-)
+from wavepool_client.text.availability import free_text
+from wavepool_client.text.reservation_events import narrate_reservation, narrate_with_time
+from wavepool_client.text.reservations import added_key_texts, note_texts, quote_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -20,14 +20,9 @@ from wavepool_client.pool_client import PoolClient
 from wavepool_client.reservation_client import ReservationClient
 from wavepool_client.terminal.output import print_json, results, say
 from wavepool_client.terminal.result_printing import table_of
+from wavepool_client.text.availability import AVAILABILITY_COLUMNS, availability_row, queue_head_text
 from wavepool_client.text.reservation_advice import explanation
-from wavepool_client.text.reservations import (
-    AVAILABILITY_COLUMNS,
-    availability_row,
-    choice_text,
-    place_text,
-    queue_head_text,
-)
+from wavepool_client.text.reservations import choice_text, place_text
 
 GpuTypeOption = Annotated[
     str, typer.Option("--gpu-type", "-t", metavar="TYPE", autocompletion=complete_gpu_type, help="Only this type.")

@@ -22,24 +22,23 @@ from wavepool_client.ssh.config_files import remove_ended, write_configs
 from wavepool_client.terminal.output import notes, print_json, repeat, results, say
 from wavepool_client.terminal.progress import shown_on
 from wavepool_client.terminal.result_printing import table_of
-from wavepool_client.text.reservation_advice import advice
-from wavepool_client.text.reservations import (
+from wavepool_client.text.availability import (
     AVAILABILITY_COLUMNS,
     CALENDAR_COLUMNS,
-    DETAIL_COLUMNS,
-    LIST_COLUMNS,
-    TRACE_COLUMNS,
-    added_key_texts,
     availability_row,
     calendar_row,
+)
+from wavepool_client.text.reservation_advice import advice
+from wavepool_client.text.reservation_events import TRACE_COLUMNS, narrate_reservation, narrate_with_time, trace_rows
+from wavepool_client.text.reservations import (
+    DETAIL_COLUMNS,
+    LIST_COLUMNS,
+    added_key_texts,
     end_text,
     hours_text,
     list_rows,
-    narrate_reservation,
-    narrate_with_time,
     note_texts,
     show_rows,
-    trace_rows,
 )
 
 if TYPE_CHECKING:
