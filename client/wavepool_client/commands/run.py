@@ -28,6 +28,8 @@ from wavepool_client.text.reservations import host_name
 if TYPE_CHECKING:
     from collections.abc import Generator
 
+LONGEST_SLEEP_SECONDS = 30.0
+"""By so much a command may start late on a computer that was asleep."""
 END_SECONDS = 10.0
 """Time for a command that is interrupted, before it is killed."""
 
@@ -79,7 +81,8 @@ def run(
                 say(f"{reservation_id} is not active after {timeout:g} minutes")
                 raise typer.Exit(ExitCode.UNAVAILABLE) from None
             # People may log in before a later start, but whoever names a time means it.
-            time.sleep(_seconds_until(wanted.get("start_time")))
+            while left := _seconds_until(wanted.get("start_time")):
+                time.sleep(min(left, LONGEST_SLEEP_SECONDS))
             remote = remote_of(client.reservation(reservation_id), client.connection)
             status = _run_there(remote, line_of(words), directory, pull=not no_pull)
             if status and not _is_still_there(client, reservation_id) and status == CONNECTION_FAILED:

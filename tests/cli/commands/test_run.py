@@ -5,12 +5,14 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+from datetime import UTC, datetime, timedelta
 from inspect import signature
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import psutil
 import pytest
+import time_machine
 
 from tests.cli.conftest import Answer, Stream
 from tests.cli.invocation import wavepool
@@ -30,6 +32,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.cli.conftest import ScriptedGateway
+
+
+START = datetime(2096, 11, 26, 8, tzinfo=UTC)
 
 
 @pytest.fixture(autouse=True)
@@ -104,13 +109,35 @@ def test_an_image_that_is_built_is_sent_after_the_quote_which_does_not_have_it(
 
 
 def test_the_command_does_not_run_before_a_later_start(
-    gateway: ScriptedGateway, monkeypatch: pytest.MonkeyPatch
+    gateway: ScriptedGateway, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     pauses: list[float] = []
-    monkeypatch.setattr(run, "time", SimpleNamespace(sleep=pauses.append))
-    assert wavepool("run", "--start", "+2m", "--", "true").status == 0
-    assert [100 < pause <= 120 for pause in pauses] == [True]
+    with time_machine.travel(START - timedelta(seconds=75), tick=False) as clock:
+
+        def sleep(seconds: float) -> None:
+            assert not (tmp_path / "ran").exists()
+            pauses.append(seconds)
+            clock.shift(seconds)
+
+        monkeypatch.setattr(run, "time", SimpleNamespace(sleep=sleep))
+        done = wavepool("run", "--start", START.isoformat(), "--", f"touch {tmp_path / 'ran'}")
+    assert (done.status, pauses, (tmp_path / "ran").exists()) == (0, [30.0, 30.0, 15.0], True)
     assert gateway.asked("POST", RESERVATIONS)
+
+
+def test_a_computer_that_slept_while_it_waited_for_the_start_runs_the_command_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pauses: list[float] = []
+    with time_machine.travel(START - timedelta(hours=2), tick=False) as clock:
+
+        def sleep(seconds: float) -> None:
+            pauses.append(seconds)
+            clock.move_to(START + timedelta(minutes=1))
+
+        monkeypatch.setattr(run, "time", SimpleNamespace(sleep=sleep))
+        assert wavepool("run", "--start", START.isoformat(), "--", "true").status == 0
+    assert pauses == [30.0]
 
 
 def test_the_time_for_waiting_counts_from_a_later_start_on(
