@@ -328,9 +328,9 @@ async def open_tunnel(websocket: WebSocket, reservation_id: str, node: Node = 0)
     token = token_of(websocket)
     caller = await authenticated(gateway, token, address_of(websocket))
     caller.require("submit")
-    with gateway.tunnels.place_for(caller.user_id):
+    with gateway.tunnels.place_for(caller.user_id, caller.user_id) as place:
         visitor = tunnel.Visitor(token, caller)
-        way = tunnel.Way(gateway.upstreams, gateway.authenticator, visitor, reservation_id, node)
+        way = tunnel.Way(gateway.upstreams, gateway.authenticator, visitor, place, reservation_id, node)
         await tunnel.carry(websocket, way, gateway.settings.tunnel_check)
 
 
