@@ -27,6 +27,7 @@ from servicekit.clock import ManualClock
 from servicekit.db.database import Database, migrate
 from services.scheduler.jobs.job_figures import Grouping
 from services.scheduler.monitoring.queue_monitor import QueueMonitor
+from services.scheduler.queue.dated_book import DatedBook
 from services.scheduler.queue.demand import DemandReporter
 from services.scheduler.queue.inventory import Inventory
 from services.scheduler.queue.ordering import Age, ranked_by
@@ -37,6 +38,7 @@ from services.scheduler.store.attempt_reader import AttemptReader
 from services.scheduler.store.tables import attempts
 from tests.postgres_server import PostgresServer
 from tests.services.scheduler.jobs import a_queued_job
+from vocabulary.limits import LONGEST_RUN
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -130,7 +132,9 @@ def monitor_of(reader: AttemptReader) -> QueueMonitor:
     pool: Any = None
     inventory = Inventory()
     demand = DemandReporter(pool, waiting, inventory)
-    return QueueMonitor(waiting, inventory, demand, RunningJobs(), reader, ManualClock(NOW), WINDOW)
+    running, clock = RunningJobs(), ManualClock(NOW)
+    dated = DatedBook(waiting, running, inventory, clock, LONGEST_RUN)
+    return QueueMonitor(waiting, inventory, demand, running, dated, reader, clock, WINDOW)
 
 
 async def measure_at(url: str, count: int) -> None:

@@ -163,6 +163,7 @@ class Product:
             self._bench.inventory,
             DemandReporter(pool, self._bench.waiting, self._bench.inventory),
             self._bench.running,
+            self._bench.situations.dated,
             self._reader,
             clock,
             job_metrics.WINDOW,

@@ -46,6 +46,7 @@ from gateway.routes import (
 from gateway.routes.pages import pages
 from gateway.submissions.hub import Hub
 from gateway.upstreams import open_upstreams
+from servicekit.clock import SystemClock
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -70,7 +71,7 @@ def create_app(settings: GatewaySettings) -> FastAPI:
             hub = Hub(upstreams.scheduler, settings.stream_window_bytes)
             authenticator = Authenticator(upstreams.identity, settings.token_cache)
             limits = AddressLimits.of(settings)
-            tunnels = Tunnels(settings.tunnels_per_user)
+            tunnels = Tunnels(settings.tunnels_per_user, settings.tunnel_mib_per_day << 20, SystemClock())
             app.state.gateway = Gateway(settings, upstreams, hub, OpenCalls(), authenticator, limits, tunnels)
             async with _front_door(settings, upstreams, tunnels) as app.state.ssh_port:
                 yield

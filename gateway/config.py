@@ -44,6 +44,8 @@ class GatewaySettings(ServiceSettings):
     """
     tunnels_per_user: Annotated[int, Field(ge=1)] = 32
     """SSH connections to reservations that one user may have open at this gateway."""
+    tunnel_mib_per_day: Annotated[int, Field(ge=0)] = 0
+    """MiB that one user may move through them in a day of UTC at this gateway, both ways; 0 if there is no limit."""
     tunnel_check: Annotated[timedelta, Field(gt=timedelta(0), le=timedelta(seconds=5))] = timedelta(seconds=4)
     """Interval at which each of them is checked: if its token still works, and its reservation can still be used."""
     ssh_port: Annotated[int, Field(ge=0, le=65535)] = 0

@@ -9,4 +9,7 @@ request_seconds = histogram(
 )
 streams_open = gauge("wavepool_gateway_streams_open", "Event streams that clients hold open.")
 tunnels_open = gauge("wavepool_gateway_tunnels_open", "SSH connections to reservations that clients hold open.")
+tunnel_bytes = counter(
+    "wavepool_gateway_tunnel_bytes", "Bytes that went through SSH connections to reservations, both ways.", ("user",)
+)
 clients_dropped = counter("wavepool_gateway_clients_dropped", "Clients dropped because they read too slowly.")

@@ -12,20 +12,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from wavepool_client.build_context import build_context_of
 from wavepool_client.errors import InputError, UnreachableError
 from wavepool_client.reservation_client import OVER, ReservationClient
+from wavepool_client.reservation_request import access_fields, check_price, quoted_fields, wanted_fields
 from wavepool_client.ssh.access import remember_identity
 from wavepool_client.ssh.keys import keys_for, lines_of
 from wavepool_client.ssh.remote import CONNECTION_FAILED, Remote, copied, remote_of
-from wavepool_client.text.start_times import start_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from datetime import datetime
 
     from wavepool_client.http.event_stream import Event
 
@@ -67,7 +67,11 @@ class Reservation:
         start: datetime | str | None = None,
         distributed: bool = False,
         allow_slow_links: bool = False,
+        disk: str = "",
         keys: Sequence[Path | str] = (),
+        add_users: Sequence[str] = (),
+        max_price: float | None = None,
+        idempotency_key: str = "",
         endpoint: str | None = None,
         token: str | None = None,
     ) -> Self:
@@ -80,23 +84,36 @@ class Reservation:
         of the one that is built from `dockerfile` and its folder; with `preserve_entrypoint` its own command is started
         there, too.
         With `start`, a datetime or what `wavepool reserve --start` takes, it begins later; without a zone it is local
-        time. Endpoint and token are found as for `wavepool_client.Client`.
+        time. `disk` is the name of the disk that is the home. `add_users` have others who may log in: `bob` of this
+        Wavepool, `github:bob`, or `bob=bob.pub` with a file of public keys. If a GPU may cost more than `max_price`
+        dollars per hour, nothing is reserved. A repeated `idempotency_key` gives the same reservation. Endpoint and
+        token are found as for `wavepool_client.Client`.
+
+        Raises InputError for what cannot be reserved, and the other errors of WavepoolError.
         """
         found = keys_for([Path(key) for key in keys])
-        optional = {"gpu_type": gpu_type, "name": name, "queue": queue, "fallback_gpu_types": list(fallback_gpu_types)}
-        optional |= {"image": image, "preserve_entrypoint": preserve_entrypoint}
-        wanted = {"hours": hours, "gpu_count": gpus, **{field: value for field, value in optional.items() if value}}
-        if distributed:
-            wanted |= {"distributed": True, "allow_slow_links": allow_slow_links}
-        if start is not None:
-            instant = start_of(start, datetime.now(UTC)) if isinstance(start, str) else start.astimezone(UTC)
-            wanted["start_time"] = instant.isoformat()
+        wanted = wanted_fields(
+            hours,
+            gpus,
+            start=start,
+            disk=disk,
+            gpu_type=gpu_type,
+            name=name,
+            queue=queue,
+            fallback_gpu_types=list(fallback_gpu_types),
+            image=image,
+            preserve_entrypoint=preserve_entrypoint,
+            distributed=distributed,
+            allow_slow_links=allow_slow_links,
+        )
+        wanted |= access_fields(found.lines, add_users, "add_users", only_these_keys=bool(keys))
         content = build_context_of(Path(dockerfile) if dockerfile else None, image)
         client = ReservationClient(endpoint, token)
         try:
-            wanted |= {"build_digest": client.upload(content)} if content else {}
-            own = {} if keys else {"own_keys": True}
-            made = client.reserve({**wanted, **own, "keys": [{"public_key": line} for line in found.lines]})
+            if max_price is not None:
+                check_price(client.quote(quoted_fields(wanted)), max_price, "max_price")
+            built = {"build_digest": client.upload(content)} if content else {}
+            made = client.reserve({**wanted, **built}, idempotency_key)
         except BaseException:
             client.close()
             raise

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from wavepool.scheduler.v1.reservations_pb2 import FindTunnelTargetResponse
 
     from gateway.config import GatewaySettings
-    from gateway.reservations.tunnel import Tunnels
+    from gateway.reservations.tunnel import Place, Tunnels
     from gateway.upstreams import Upstreams
 
 log = get_logger(__name__)
@@ -143,8 +143,11 @@ class Door(asyncssh.SSHServer):
             said = {"reservation_id": found.reservation_id, "user": found.user}
             log.info("a tunnel opens at the front door", extra=said)
             try:
-                with self._tunnels.place_for(line), suppress(grpc.aio.AioRpcError, asyncio.InvalidStateError):
-                    await self._carried(reader, writer, line, found)
+                with (
+                    self._tunnels.place_for(line, found.user) as place,
+                    suppress(grpc.aio.AioRpcError, asyncio.InvalidStateError),
+                ):
+                    await self._carried(reader, writer, line, found, place)
             except ProblemError as error:
                 log.info("a tunnel is refused at the front door", extra={**said, "reason": error.problem.detail})
             finally:
@@ -160,11 +163,15 @@ class Door(asyncssh.SSHServer):
         writer: asyncssh.SSHWriter[bytes],
         line: str,
         found: FindTunnelTargetResponse,
+        place: Place,
     ) -> None:
         call = self._upstreams.vmpool.OpenTunnel()
         target = TunnelTarget(lease_id=found.lease_id, session_id=found.session_id)
-        inward = asyncio.create_task(_inward(reader, call, target))
-        others = [asyncio.create_task(_outward(writer, call)), asyncio.create_task(self._checked(line, found))]
+        inward = asyncio.create_task(_inward(reader, call, target, place))
+        others = [
+            asyncio.create_task(_outward(writer, call, place)),
+            asyncio.create_task(self._checked(line, found, place)),
+        ]
         try:
             await asyncio.wait(others, return_when=asyncio.FIRST_COMPLETED)
         finally:
@@ -173,10 +180,14 @@ class Door(asyncssh.SSHServer):
                 task.cancel()
             await asyncio.gather(inward, *others, return_exceptions=True)
 
-    async def _checked(self, line: str, found: FindTunnelTargetResponse) -> None:
-        """Returns once the key does not open the session any more."""
+    async def _checked(self, line: str, found: FindTunnelTargetResponse, place: Place) -> None:
+        """Returns once the key does not open the session any more, or has moved all bytes that it may move today."""
         while True:
             await asyncio.sleep(self._check_seconds)
+            if spent := place.tally():
+                said = {"reservation_id": found.reservation_id, "user": found.user, "reason": spent}
+                log.info("a tunnel is cut at the front door", extra=said)
+                return
             try:
                 if await self._find(line, found.reservation_id) != found:
                     return
@@ -190,15 +201,22 @@ class Door(asyncssh.SSHServer):
         return await self._upstreams.reservations.FindTunnelTarget(request, timeout=CALL_TIMEOUT_SECONDS)
 
 
-async def _inward(reader: asyncssh.SSHReader[bytes], call: Any, target: TunnelTarget) -> None:  # noqa: ANN401 - the stub's type says nothing more
+async def _inward(
+    reader: asyncssh.SSHReader[bytes],
+    call: Any,  # noqa: ANN401 - the stub's type says nothing more
+    target: TunnelTarget,
+    place: Place,
+) -> None:
     await call.write(OpenTunnelRequest(open=target))
     while data := await reader.read(CHUNK_BYTES):
+        place.moved += len(data)
         await call.write(OpenTunnelRequest(data=data))
     await call.done_writing()
 
 
-async def _outward(writer: asyncssh.SSHWriter[bytes], call: Any) -> None:  # noqa: ANN401 - as above
+async def _outward(writer: asyncssh.SSHWriter[bytes], call: Any, place: Place) -> None:  # noqa: ANN401 - as above
     while (answer := await call.read()) is not grpc.aio.EOF:
+        place.moved += len(answer.data)
         writer.write(answer.data)
         await writer.drain()
 

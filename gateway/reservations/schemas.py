@@ -407,6 +407,13 @@ class Reservation(BaseModel):
     price_per_gpu_hour: Annotated[float, Field(description="Dollars.")]
     hold_usd: Annotated[float, Field(description="Credit on hold for it.")]
     cost_usd: Annotated[float, Field(description="Charged so far.")]
+    machine_cost_usd: Annotated[
+        float | None,
+        Field(
+            description="What its GPUs cost the operator, as reported so far; null in lists, and if it is not known."
+        ),
+    ] = None
+    overhead_usd: Annotated[float | None, Field(description="`machine_cost_usd` less what was charged.")] = None
     events_url: str
 
 
@@ -471,6 +478,14 @@ class SizeWait(BaseModel):
     eta_p90: float | None
 
 
+class QueueHead(BaseModel):
+    """What is the first in line for a GPU type, without whose it is."""
+
+    gpu_count: Annotated[int, Field(description="The GPUs that it lies on, of all its machines.")]
+    create_time: Annotated[datetime | None, Field(description="Since when it waits.")]
+    reason: str
+
+
 class GpuAvailability(BaseModel):
     """What there is of one GPU type."""
 
@@ -485,6 +500,7 @@ class GpuAvailability(BaseModel):
     next_dated_time: Annotated[datetime | None, Field(description="The next start of a reservation that starts later.")]
     next_dated_gpus: Annotated[int, Field(description="GPUs that are kept for those that start then.")]
     maintenance: Annotated[str | None, Field(description="Why it cannot be reserved now, or only by some; else null.")]
+    queue_head: Annotated[QueueHead | None, Field(description="The first in line, and why it waits; null: none waits.")]
 
 
 class Availability(BaseModel):

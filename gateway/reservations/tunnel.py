@@ -3,7 +3,8 @@
 Theory of operation. A tunnel is one call of vmpool's OpenTunnel. The WebSocket is accepted once the session has sent
 its first bytes, which an SSH server does by itself; until then every failure has its status. Then one task carries
 bytes each way, and neither reads more before the other side has taken what came. A third asks, every few seconds, if
-the token still works and if the reservation is still the caller's and has the same session. The first of them to end
+the token still works, if the reservation is still the caller's and has the same session, and if the caller may still
+move bytes today. The first of them to end
 ends the tunnel.
 """
 
@@ -12,6 +13,7 @@ from __future__ import annotations
 import asyncio
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime, time, timedelta
 from typing import TYPE_CHECKING, Any, cast
 
 import grpc
@@ -21,19 +23,19 @@ from wavepool.vmpool.v1.vmpool_pb2 import OpenTunnelRequest, TunnelTarget
 
 from gateway.http.errors import Problem, ProblemError
 from gateway.http.rpc_status import problem_of_rpc
-from gateway.metrics import tunnels_open
+from gateway.metrics import tunnel_bytes, tunnels_open
 from gateway.upstreams import CALL_TIMEOUT_SECONDS
 from servicekit.logging import get_logger
 
 if TYPE_CHECKING:
     from collections.abc import Generator
-    from datetime import timedelta
 
     from starlette.websockets import WebSocket
     from wavepool.vmpool.v1.vmpool_pb2 import OpenTunnelResponse
 
     from gateway.auth import Authenticator, Caller
     from gateway.upstreams import Upstreams
+    from servicekit.clock import Clock
 
 log = get_logger(__name__)
 
@@ -47,7 +49,7 @@ CLOSED_BY_SESSION = 1000
 NO_TEXT = 1003
 BYTES_AFTER_END = 1002
 BROKEN = 1011
-TOKEN_GONE, RESERVATION_GONE, RESERVATION_OVER = 4401, 4404, 4409
+TOKEN_GONE, RESERVATION_GONE, RESERVATION_OVER, BYTES_SPENT = 4401, 4404, 4409, 4429
 """The HTTP statuses for the same, in the range of codes that applications may choose."""
 _GONE = {
     grpc.StatusCode.NOT_FOUND: RESERVATION_GONE,
@@ -78,15 +80,26 @@ class Visitor:
 
 
 class Tunnels:
-    """Counts the tunnels of each user; `most` of them may be open at a time."""
+    """Counts the tunnels of each user, of which `most` may be open at a time, and the bytes that go through them.
 
-    def __init__(self, most: int) -> None:
+    A user may move `most_bytes` in a day of UTC, or any number if that is 0. All is as this process knows it.
+    """
+
+    def __init__(self, most: int, most_bytes: int, clock: Clock) -> None:
         self._most = most
+        self._most_bytes = most_bytes
+        self._clock = clock
         self._open: dict[str, int] = {}
+        self._moved: dict[str, int] = {}
+        self._day = clock.now().date()
 
     @contextmanager
-    def place_for(self, user_id: str) -> Generator[None]:
-        """A place for one more; raises ProblemError (429)."""
+    def place_for(self, user_id: str, shown: str) -> Generator[Place]:
+        """A place for one more; `shown` names the user in metrics. Raises ProblemError (429)."""
+        if spent := self.spent(user_id):
+            now = self._clock.now()
+            left = datetime.combine(now.date() + timedelta(days=1), time.min, UTC) - now
+            raise ProblemError(Problem(429, spent, retry_after_seconds=left.total_seconds()))
         if self._open.get(user_id, 0) >= self._most:
             detail = (
                 f"You have {self._most} connections to reservations open, which is the limit. Close one; "
@@ -95,13 +108,53 @@ class Tunnels:
             raise ProblemError(Problem(429, detail, retry_after_seconds=1.0))
         self._open[user_id] = self._open.get(user_id, 0) + 1
         tunnels_open.inc()
+        place = Place(self, user_id, shown)
         try:
-            yield
+            yield place
         finally:
+            place.tally()
             tunnels_open.dec()
             self._open[user_id] -= 1
             if not self._open[user_id]:
                 del self._open[user_id]
+
+    def add(self, user_id: str, moved: int) -> None:
+        """Adds to what a user has moved today."""
+        self._begin_day()
+        self._moved[user_id] = self._moved.get(user_id, 0) + moved
+
+    def spent(self, user_id: str) -> str:
+        """Why a user may move no more today, short enough for a close frame; empty if they may."""
+        self._begin_day()
+        if not self._most_bytes or self._moved.get(user_id, 0) < self._most_bytes:
+            return ""
+        return (
+            f"Your {self._most_bytes >> 20} MiB a day through tunnels are used up until 00:00 UTC; "
+            "the operator can raise GATEWAY_TUNNEL_MIB_PER_DAY."
+        )
+
+    def _begin_day(self) -> None:
+        today = self._clock.now().date()
+        if today != self._day:
+            self._day = today
+            self._moved.clear()
+
+
+class Place:
+    """The place of one tunnel: whoever carries bytes adds them to `moved`, and they are added up now and then."""
+
+    def __init__(self, tunnels: Tunnels, user_id: str, shown: str) -> None:
+        self._tunnels = tunnels
+        self._user_id = user_id
+        self._shown = shown
+        self.moved = 0
+
+    def tally(self) -> str:
+        """Adds up what was moved since the last time; gives why the user may move no more, or nothing."""
+        moved, self.moved = self.moved, 0
+        tunnel_bytes.labels(self._shown).inc(moved)
+        self._tunnels.add(self._user_id, moved)
+        return self._tunnels.spent(self._user_id)
 
 
 class Way:
@@ -112,9 +165,11 @@ class Way:
         upstreams: Upstreams,
         authenticator: Authenticator,
         visitor: Visitor,
+        place: Place,
         reservation_id: str,
         node: int = 0,
     ) -> None:
+        self.place = place
         self._upstreams = upstreams
         self._authenticator = authenticator
         self._visitor = visitor
@@ -218,8 +273,8 @@ async def _carried(
 ) -> Ending:
     """Runs the three tasks; gives the ending of the first that ends."""
     tasks = [
-        asyncio.create_task(_outward(websocket, call, first)),
-        asyncio.create_task(_inward(websocket, call)),
+        asyncio.create_task(_outward(websocket, call, first, way.place)),
+        asyncio.create_task(_inward(websocket, call, way.place)),
         asyncio.create_task(_checked(way, target, check_interval)),
     ]
     try:
@@ -232,10 +287,11 @@ async def _carried(
     return next(task for task in tasks if task in done).result()
 
 
-async def _outward(websocket: WebSocket, call: Any, first: bytes) -> Ending:  # noqa: ANN401 - as above
+async def _outward(websocket: WebSocket, call: Any, first: bytes, place: Place) -> Ending:  # noqa: ANN401 - as above
     try:
         await websocket.send_bytes(first)
         while (response := await call.read()) is not grpc.aio.EOF:
+            place.moved += len(response.data)
             await websocket.send_bytes(response.data)
         code = await call.code()
         if code is not grpc.StatusCode.OK:
@@ -247,7 +303,7 @@ async def _outward(websocket: WebSocket, call: Any, first: bytes) -> Ending:  # 
     return Ending(CLOSED_BY_SESSION, "The session closed the connection.")
 
 
-async def _inward(websocket: WebSocket, call: Any) -> Ending:  # noqa: ANN401 - as above
+async def _inward(websocket: WebSocket, call: Any, place: Place) -> Ending:  # noqa: ANN401 - as above
     has_ended = False
     while True:
         message = await websocket.receive()
@@ -260,6 +316,7 @@ async def _inward(websocket: WebSocket, call: Any) -> Ending:  # noqa: ANN401 - 
             return Ending(BYTES_AFTER_END, "An empty message ended your side; nothing may follow it.")
         try:
             if data:
+                place.moved += len(data)
                 await call.write(OpenTunnelRequest(data=data))
             else:
                 has_ended = True
@@ -272,5 +329,7 @@ async def _inward(websocket: WebSocket, call: Any) -> Ending:  # noqa: ANN401 - 
 async def _checked(way: Way, target: GetTunnelTargetResponse, interval: timedelta) -> Ending:
     while True:
         await asyncio.sleep(interval.total_seconds())
+        if spent := way.place.tally():
+            return Ending(BYTES_SPENT, spent)
         if (ending := await way.barred(target)) is not None:
             return ending

@@ -217,10 +217,15 @@ def availability_of(found: pb.GetAvailabilityResponse) -> schemas.Availability:
                 next_dated_time=instant_of(one.next_dated_time),
                 next_dated_gpus=one.next_dated_gpus,
                 maintenance=one.maintenance or None,
+                queue_head=_queue_head_of(one.queue_head) if one.HasField("queue_head") else None,
             )
             for one in found.gpu_types
         ]
     )
+
+
+def _queue_head_of(head: pb.QueueHead) -> schemas.QueueHead:
+    return schemas.QueueHead(gpu_count=head.gpus, create_time=instant_of(head.create_time), reason=head.reason)
 
 
 def frame_of(event: pb.ReservationEvent) -> Frame | None:

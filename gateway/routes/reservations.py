@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import uuid
 from contextlib import aclosing
 from dataclasses import replace
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import grpc
 from fastapi import APIRouter, Header, Path, Query, Response
 from starlette.websockets import WebSocket
+from wavepool.billing.v1.reports_pb2 import GetWorkCostRequest
 from wavepool.scheduler.v1 import reservations_pb2 as pb
 
 from gateway.dependencies import (
@@ -46,6 +48,8 @@ from gateway.reservations.views import (
 from gateway.routes.identity_calls import call, names_of
 from gateway.submissions.frames import encode
 from gateway.upstreams import CALL_TIMEOUT_SECONDS
+from servicekit.logging import get_logger
+from vocabulary.money import dollars_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterable, Mapping
@@ -54,6 +58,7 @@ if TYPE_CHECKING:
     from gateway.dependencies import Gateway
     from gateway.submissions.visible_jobs import VisibleJobs
 
+log = get_logger(__name__)
 router = APIRouter(tags=["reservations"], route_class=JsonRoute)
 
 MOST_RANK = 63
@@ -194,7 +199,9 @@ async def get_reservation(
     reservation_id: ReservationId, account: TheAccount, gateway: TheGateway, visible: TheVisibleJobs
 ) -> schemas.Reservation:
     """Get one reservation."""
-    return await _shown(gateway, await _hidden(visible, await _reservation_of(gateway, account, reservation_id)))
+    reservation = await _hidden(visible, await _reservation_of(gateway, account, reservation_id))
+    shown, cost = await asyncio.gather(_shown(gateway, reservation), _work_cost(gateway, reservation))
+    return shown.model_copy(update=cost)
 
 
 @router.patch("/reservations/{reservation_id}", responses=problems(404, 409))
@@ -321,9 +328,9 @@ async def open_tunnel(websocket: WebSocket, reservation_id: str, node: Node = 0)
     token = token_of(websocket)
     caller = await authenticated(gateway, token, address_of(websocket))
     caller.require("submit")
-    with gateway.tunnels.place_for(caller.user_id):
+    with gateway.tunnels.place_for(caller.user_id, caller.user_id) as place:
         visitor = tunnel.Visitor(token, caller)
-        way = tunnel.Way(gateway.upstreams, gateway.authenticator, visitor, reservation_id, node)
+        way = tunnel.Way(gateway.upstreams, gateway.authenticator, visitor, place, reservation_id, node)
         await tunnel.carry(websocket, way, gateway.settings.tunnel_check)
 
 
@@ -384,6 +391,22 @@ async def _reservation_of(gateway: Gateway, caller: Caller, reservation_id: str)
 
 async def _shown(gateway: Gateway, reservation: pb.Reservation) -> schemas.Reservation:
     return reservation_of(reservation, await _names(gateway, [reservation]), datetime.now(UTC))
+
+
+async def _work_cost(gateway: Gateway, reservation: pb.Reservation) -> Mapping[str, float]:
+    """The fields about the cost of its GPUs; none if it had none, or billing is away."""
+    if not reservation.attempts:
+        return {}
+    request = GetWorkCostRequest(subject=reservation.reservation_id, attempts=reservation.attempts)
+    try:
+        found = await gateway.upstreams.reports.GetWorkCost(request, timeout=CALL_TIMEOUT_SECONDS)
+    except grpc.aio.AioRpcError as error:
+        log.warning("the cost of a reservation's GPUs is not known now", extra={"code": error.code().name})
+        return {}
+    return {
+        "machine_cost_usd": dollars_of(found.cost_micros),
+        "overhead_usd": dollars_of(found.overhead_micros),
+    }
 
 
 async def _names(gateway: Gateway, reservations: Iterable[pb.Reservation]) -> Mapping[str, str]:

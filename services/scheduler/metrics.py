@@ -7,17 +7,20 @@ from typing import TYPE_CHECKING
 from servicekit.metrics import counter, gauge, histogram
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from services.scheduler.jobs.ended_attempt import EndedAttempt
     from services.scheduler.jobs.queue_state import QueueState
+    from services.scheduler.jobs.reservation import ReservationState
 
 SECONDS_BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800)
+WAIT_BUCKETS = (0.1, 1, 10, 60, 300, 900, 1800, 3600, 7200, 14400, 28800, 86400, 172800)
+"""Reservations wait for each other's ends, two days at most unless the operator says otherwise."""
 EVENT_BUCKETS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 
 queue_seconds = histogram(
     "wavepool_scheduler_queue_seconds",
-    "From submission to the lease of the first attempt.",
+    "From submission to the lease of the first attempt. Reservations are not counted.",
     ("start",),
     SECONDS_BUCKETS,
 )
@@ -64,11 +67,23 @@ p90_wait_seconds = gauge(
     "Wait that nine of ten waiting jobs do not exceed.",
     ("queue", "gpu_type"),
 )
-sessions_open = gauge("wavepool_scheduler_reservations_open", "Reservations that have a machine.")
+reservations_now = gauge(
+    "wavepool_scheduler_reservations", "Reservations that are not over, by their state.", ("gpu_type", "state")
+)
+reservation_waits = histogram(
+    "wavepool_scheduler_reservation_wait_seconds",
+    "From the making of a reservation without a start of its own to its GPUs.",
+    ("gpu_type",),
+    WAIT_BUCKETS,
+)
 reservation_starts = histogram(
     "wavepool_scheduler_reservation_start_seconds", "Steps of the start of sessions.", ("step",), SECONDS_BUCKETS
 )
-reservations_ended = counter("wavepool_scheduler_reservations_ended", "Reservations that are over.", ("state", "why"))
+reservations_ended = counter(
+    "wavepool_scheduler_reservations_ended",
+    "Reservations that had a machine and are over. Why: `no_show`, `early` for other early ends, or nothing.",
+    ("state", "why"),
+)
 reservation_gpu_seconds = counter(
     "wavepool_scheduler_reservation_gpu_seconds", "GPU seconds of reservations that are over.", ("user", "gpu_type")
 )
@@ -95,3 +110,10 @@ def show_queues(states: Iterable[QueueState]) -> None:
         stuck_by_queue.labels(*place).set(state.stuck)
         oldest_wait_seconds.labels(*place).set(state.oldest_wait_seconds)
         p90_wait_seconds.labels(*place).set(state.p90_wait_seconds)
+
+
+def show_reservations(counts: Mapping[tuple[str, ReservationState], int]) -> None:
+    """Shows how many reservations there are now; types and states that have none are left out."""
+    reservations_now.clear()
+    for (gpu_type, state), count in counts.items():
+        reservations_now.labels(gpu_type, state).set(count)

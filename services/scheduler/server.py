@@ -331,6 +331,17 @@ async def build(  # noqa: PLR0915 - one statement for each part
     dated_admission = DatedAdmission(pool, dated, dated_limits)
     changes = ReservationChanges(store, reader, waiting, dated, runner, clock, limits)
     starter = DatedStarter(dated, waiting, changes, clock, settings.dated_lead, settings.longest_run)
+    refusals = Refusals(waiting, running, situations, placements, clock)
+    explainer = Explainer(
+        waiting,
+        inventory,
+        forecast,
+        demand,
+        situations,
+        refusals,
+        lambda: dispatcher.reasons,
+        settings.longest_run,
+    )
     reservations = ReservationServicer(
         ReservationAdmission(
             admission,
@@ -352,26 +363,24 @@ async def build(  # noqa: PLR0915 - one statement for each part
         watcher,
         forecast,
         AvailabilityReader(
-            billing, inventory, running, waiting, dated, dated_admission, forecast, clock, settings.maintenance
+            billing,
+            inventory,
+            running,
+            waiting,
+            dated,
+            dated_admission,
+            forecast,
+            clock,
+            settings.maintenance,
+            explainer,
         ),
         clock,
     )
     rankings = RankingServicer(store, RankingReader(database), billing, problems)
     attempts = AttemptReader(database)
-    monitor = QueueMonitor(waiting, inventory, demand, running, attempts, clock, settings.metrics_window)
+    monitor = QueueMonitor(waiting, inventory, demand, running, dated, attempts, clock, settings.metrics_window)
     report = partial(billing.report_readings, valid_for=MISSED_REPORTS * settings.metrics_interval)
     metrics = MetricsServicer(attempts, monitor, clock, settings.metrics_retention)
-    refusals = Refusals(waiting, running, situations, placements, clock)
-    explainer = Explainer(
-        waiting,
-        inventory,
-        forecast,
-        demand,
-        situations,
-        refusals,
-        lambda: dispatcher.reasons,
-        settings.longest_run,
-    )
     queues = QueueServicer(
         store, book, billing, waiting, running, situations, dispatcher, explainer, orderings, placements
     )

@@ -112,6 +112,26 @@ def test_a_lost_connection_and_a_copy_in_part_are_errors(tmp_path: Path) -> None
     reservation.close()
 
 
+def test_it_is_made_with_others_a_disk_and_a_key_as_by_the_command(gateway: ScriptedGateway, tmp_path: Path) -> None:
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", tmp_path / "bob"], check=True)
+    others = ["carol", f"bob={tmp_path / 'bob.pub'}"]
+    Reservation.make(hours=1, disk="work", add_users=others, max_price=3, idempotency_key="again").close()
+    [asked] = gateway.asked("POST", RESERVATIONS)
+    assert (asked.body["disk"], asked.headers["Idempotency-Key"]) == ("work", "again")
+    carol, bob = asked.body["add_users"]
+    assert (carol, bob["user"], bob["public_key"].split()[0]) == ({"user": "carol"}, "bob", "ssh-ed25519")
+    [quoted] = gateway.asked("POST", f"{RESERVATIONS}/quote")
+    assert quoted.body == {"hours": 1, "gpu_count": 1, "disk": "work"}
+    with pytest.raises(InputError, match="add_users: is 'dan='"):
+        Reservation.make(hours=1, add_users=["dan="])
+
+
+def test_nothing_is_reserved_above_the_highest_price(gateway: ScriptedGateway) -> None:
+    with pytest.raises(InputError, match=r"max_price: is \$1.00, and a GPU may cost"):
+        Reservation.make(hours=1, max_price=1)
+    assert gateway.asked("POST", RESERVATIONS) == []
+
+
 @pytest.mark.parametrize(
     "start", [datetime(2096, 11, 26, 8, tzinfo=UTC), "2096-11-26T09:00+01:00", "2096-11-26T08:00:00Z"]
 )

@@ -8,12 +8,12 @@ import pytest
 from wavepool_client.errors import NotFoundError
 from wavepool_client.http.event_stream import Event
 from wavepool_client.reservation_choice import SeveralError, chosen, is_whole_id, only_one
+from wavepool_client.text.availability import availability_row, queue_head_text
+from wavepool_client.text.reservation_events import narrate_reservation
 from wavepool_client.text.reservations import (
-    availability_row,
     end_text,
     left_text,
     list_rows,
-    narrate_reservation,
     quote_text,
     short_ids,
     show_rows,
@@ -193,3 +193,20 @@ def test_only_a_whole_id_needs_no_looking_up() -> None:
     assert is_whole_id(FIRST)
     assert not is_whole_id(FIRST[:-1])
     assert not is_whole_id(FIRST.removeprefix("res_"))
+
+
+def test_the_cost_of_the_gpus_is_compared_with_the_charge() -> None:
+    def said(**fields: Any) -> str:
+        return dict(show_rows({**ACTIVE, **fields}, NOW)).get("cost of its GPUs", "")
+
+    assert said(machine_cost_usd=0.75, overhead_usd=0.25) == "$0.75 to the operator, $0.25 more than charged"
+    assert said(machine_cost_usd=0.25, overhead_usd=-0.25) == "$0.25 to the operator, $0.25 less than charged"
+    assert said(machine_cost_usd=None, overhead_usd=None) == ""
+
+
+def test_the_first_in_line_has_its_size_its_wait_and_its_reason() -> None:
+    head = {"gpu_count": 8, "create_time": "2026-11-26T18:00:00Z", "reason": "There is no machine with MI300X."}
+    said = queue_head_text({"gpu_type": "MI300X", "queue_head": head}, NOW)
+    assert said == "first in line: 8 x MI300X, for 2 h now. There is no machine with MI300X."
+    assert queue_head_text({"gpu_type": "MI300X", "queue_head": None}, NOW) == ""
+    assert queue_head_text({"gpu_type": "MI300X"}, NOW) == ""

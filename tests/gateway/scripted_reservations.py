@@ -233,6 +233,7 @@ class ScriptedReservations(reservations_pb2_grpc.ReservationServiceServicer):
             next_dated_time=EXPIRES_AT,
             next_dated_gpus=4,
             maintenance="new firmware until 15:00",
+            queue_head=pb.QueueHead(gpus=8, create_time=EXPIRES_AT, reason="It needs 8 GPUs."),
         )
         return pb.GetAvailabilityResponse(gpu_types=[one])
 

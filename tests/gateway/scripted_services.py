@@ -18,6 +18,8 @@ from wavepool.billing.v1 import (
     identity_pb2_grpc,
     prices_pb2_grpc,
     projections_pb2_grpc,
+    reports_pb2,
+    reports_pb2_grpc,
     sign_in_pb2,
     sign_in_pb2_grpc,
 )
@@ -220,6 +222,15 @@ class ScriptedBilling(billing_pb2_grpc.BillingServiceServicer):
         return billing_pb2.ListPostingsResponse(postings=[posting], next_page_token="page-2")
 
 
+class ScriptedReports(reports_pb2_grpc.ReportServiceServicer):
+    def __init__(self, refusals: Refusals) -> None:
+        self.refusals = refusals
+
+    async def GetWorkCost(self, request: Any, context: Any) -> reports_pb2.GetWorkCostResponse:
+        await self.refusals.meet("GetWorkCost", request, context)
+        return reports_pb2.GetWorkCostResponse(cost_micros=250_000, charged_micros=100_000, overhead_micros=150_000)
+
+
 class ScriptedIdentity(identity_pb2_grpc.IdentityServiceServicer):
     """Knows an administrator and two users; `scopes` narrows what the next calls' tokens may do."""
 
@@ -409,6 +420,7 @@ class ScriptedServices:
         self.scheduler = ScriptedScheduler(self.refusals)
         self.vmpool = ScriptedVmPool(self.refusals)  # pyright: ignore[reportAbstractUsage] - the rest is not called
         self.billing = ScriptedBilling(self.refusals)  # pyright: ignore[reportAbstractUsage] - the rest is not called
+        self.reports = ScriptedReports(self.refusals)  # pyright: ignore[reportAbstractUsage] - the rest is not called
         self.identity = ScriptedIdentity(self.refusals)  # pyright: ignore[reportAbstractUsage] - the rest is not called
         self.prices = ScriptedPrices(self.refusals)
         self.projections = ScriptedProjections(self.refusals)
@@ -431,6 +443,7 @@ class ScriptedServices:
         scheduler_pb2_grpc.add_SchedulerServiceServicer_to_server(self.scheduler, self.server)
         vmpool_pb2_grpc.add_VmPoolServiceServicer_to_server(self.vmpool, self.server)
         billing_pb2_grpc.add_BillingServiceServicer_to_server(self.billing, self.server)
+        reports_pb2_grpc.add_ReportServiceServicer_to_server(self.reports, self.server)
         identity_pb2_grpc.add_IdentityServiceServicer_to_server(self.identity, self.server)
         prices_pb2_grpc.add_PriceServiceServicer_to_server(self.prices, self.server)
         projections_pb2_grpc.add_ProjectionServiceServicer_to_server(self.projections, self.server)

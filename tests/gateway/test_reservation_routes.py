@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 from datetime import timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import grpc
@@ -13,6 +15,7 @@ from wavepool.billing.v1 import identity_pb2
 from wavepool.executor.v1 import session_pb2
 from wavepool.scheduler.v1 import reservations_pb2 as pb
 
+from gateway.reservations import schemas
 from services.billing.errors import InsufficientCreditError
 from tests.gateway.refusals import refusal
 from tests.gateway.scripted_reservations import EXPIRES_AT, HOST_KEY, reservation
@@ -327,8 +330,34 @@ async def test_a_reservation_is_shown_with_the_names_that_gpu_dev_uses(gateway: 
         "price_per_gpu_hour": 1.99,
         "hold_usd": 5.97,
         "cost_usd": 0.1,
+        "machine_cost_usd": None,
+        "overhead_usd": None,
         "events_url": f"{ONE}/events",
     }
+
+
+async def test_what_its_gpus_cost_is_shown_beside_the_charge_once_it_had_some(
+    gateway: RunningGateway, services: ScriptedServices
+) -> None:
+    services.reservations.found = reservation(attempts=2)
+    shown = (await gateway.http.get(ONE)).json()
+    assert (shown["cost_usd"], shown["machine_cost_usd"], shown["overhead_usd"]) == (0.1, 0.25, 0.15)
+    asked = services.refusals.calls["GetWorkCost"][-1]
+    assert (asked.subject, asked.attempts) == ("res_01J", 2)
+    services.refusals.by_method["GetWorkCost"] = refusal(grpc.StatusCode.UNAVAILABLE)
+    answer = await gateway.http.get(ONE)
+    assert (answer.status_code, answer.json()["machine_cost_usd"]) == (200, None)
+
+
+async def test_the_names_in_the_table_for_people_from_gpu_dev_are_those_of_the_answers() -> None:
+    page = (Path(__file__).parents[2] / "docs/reservations.md").read_text()
+    rows = page.split("| `reservation_id` |")[1].split("\n\n")[0].splitlines()
+    named = {name for row in rows for name in re.findall(r"`([a-z_]+)`", row.split("|")[-2])}
+    states = {state.value for state in schemas.State}
+    known = {*schemas.Reservation.model_fields, *schemas.GpuAvailability.model_fields}
+    assert named - states - known == set()
+    same = page.split("Names that are not listed, such as")[1].split("are the same")[0]
+    assert set(re.findall(r"`([a-z_]+)`", same)) - known == set()
 
 
 async def test_a_reservation_of_a_newer_scheduler_is_shown_with_the_number_of_its_state(
@@ -606,6 +635,7 @@ async def test_availability_says_what_is_free_and_the_wait_for_each_size(
         "next_dated_time": "2096-10-02T07:06:40Z",
         "next_dated_gpus": 4,
         "maintenance": "new firmware until 15:00",
+        "queue_head": {"gpu_count": 8, "create_time": "2096-10-02T07:06:40Z", "reason": "It needs 8 GPUs."},
     }
     assert waits == [
         {"gpu_count": 1, "eta_p50": 0.0, "eta_p90": 5.0},

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from contextlib import asynccontextmanager
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import grpc
@@ -15,6 +15,10 @@ from wavepool.scheduler.v1 import reservations_pb2 as pb
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
+from gateway.http.errors import ProblemError
+from gateway.reservations.tunnel import Tunnels
+from servicekit.clock import ManualClock
+from servicekit.metrics import registry
 from tests.gateway.refusals import refusal
 from tests.gateway.running_gateway import DEADLINE_SECONDS, RunningGateway, serve, settings_for
 from tests.gateway.scripted_reservations import BANNER
@@ -196,6 +200,50 @@ async def test_one_user_has_so_many_tunnels_and_a_closed_one_makes_room(
         await closing(second)
         async with opened(gateway) as third:
             assert await third.recv() == BANNER
+
+
+async def test_bytes_are_counted_by_user_and_the_days_limit_closes_the_tunnel_with_the_reason(
+    services: ScriptedServices,
+) -> None:
+    def counted() -> float:
+        return registry.get_sample_value("wavepool_gateway_tunnel_bytes_total", {"user": "user_user"}) or 0.0
+
+    before = counted()
+    settings = settings_for(services, tunnel_check=timedelta(milliseconds=50), tunnel_mib_per_day=1)
+    async with serve(services, settings) as gateway:
+        async with opened(gateway) as tunnel:
+            assert await tunnel.recv() == BANNER
+            for _ in range(8):
+                await tunnel.send(bytes(1 << 16))
+            code, reason = await closing(tunnel)
+        text = "Your 1 MiB a day through tunnels are used up until 00:00 UTC; the operator can raise "
+        assert (code, reason) == (4429, f"{text}GATEWAY_TUNNEL_MIB_PER_DAY.")
+        assert counted() - before == 2 * 8 * (1 << 16), "they come back"
+        status, problem, _ = await refused(gateway)
+        assert (status, problem["detail"]) == (429, reason)
+        async with opened(gateway, OPERATOR_TOKEN) as others:
+            assert await others.recv() == BANNER
+
+
+async def test_what_a_user_moved_is_forgotten_at_the_end_of_the_day_and_without_a_limit_nothing_is_cut() -> None:
+    clock = ManualClock(datetime(2026, 11, 26, 23, 59, tzinfo=UTC))
+    tunnels = Tunnels(MOST, 100, clock)
+    with tunnels.place_for("ada", "ada") as one, tunnels.place_for("ada", "ada") as other:
+        one.moved = 60
+        assert one.tally() == ""
+        other.moved = 40
+        assert "used up" in other.tally()
+        assert "used up" in one.tally(), "they share the limit"
+    with pytest.raises(ProblemError) as refusing, tunnels.place_for("ada", "ada"):
+        pass
+    assert refusing.value.problem.retry_after_seconds == 60
+    clock.advance(timedelta(minutes=1))
+    with tunnels.place_for("ada", "ada") as place:
+        place.moved = 99
+        assert place.tally() == ""
+    with Tunnels(MOST, 0, clock).place_for("ada", "ada") as place:
+        place.moved = 1 << 50
+        assert place.tally() == ""
 
 
 async def test_a_revoked_token_cuts_the_tunnel(

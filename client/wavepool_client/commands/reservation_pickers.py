@@ -12,8 +12,9 @@ from wavepool_client.errors import InputError, WavepoolError
 from wavepool_client.terminal.choices import ask, pick
 from wavepool_client.terminal.output import notes, say
 from wavepool_client.terminal.result_printing import table_of
+from wavepool_client.text.availability import AVAILABILITY_COLUMNS, SIZES, availability_row, wait_texts
 from wavepool_client.text.disks import disk_text
-from wavepool_client.text.reservations import AVAILABILITY_COLUMNS, SIZES, availability_row, hours_text, wait_texts
+from wavepool_client.text.reservations import hours_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

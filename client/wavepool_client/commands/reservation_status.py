@@ -20,8 +20,9 @@ from wavepool_client.pool_client import PoolClient
 from wavepool_client.reservation_client import ReservationClient
 from wavepool_client.terminal.output import print_json, results, say
 from wavepool_client.terminal.result_printing import table_of
+from wavepool_client.text.availability import AVAILABILITY_COLUMNS, availability_row, queue_head_text
 from wavepool_client.text.reservation_advice import explanation
-from wavepool_client.text.reservations import AVAILABILITY_COLUMNS, availability_row, choice_text, place_text
+from wavepool_client.text.reservations import choice_text, place_text
 
 GpuTypeOption = Annotated[
     str, typer.Option("--gpu-type", "-t", metavar="TYPE", autocompletion=complete_gpu_type, help="Only this type.")
@@ -65,7 +66,7 @@ def queue_status(
     token: TokenOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show how many wait for each GPU type, where your reservations stand, and why each of them waits."""
+    """Show how many wait for each GPU type, why the first in line waits, and where and why your reservations wait."""
     with ReservationClient(endpoint, token) as client:
         types = client.availability(gpu_type)
         names = {str(one.get("gpu_type")) for one in types}
@@ -76,6 +77,8 @@ def queue_status(
         return
     results.print(table_of(AVAILABILITY_COLUMNS, map(availability_row, types)))
     now = datetime.now(UTC)
+    for line in filter(None, (queue_head_text(one, now) for one in types)):
+        results.print(line, markup=False)
     for one in waiting:
         results.print(f"{choice_text(one)}, {place_text(one, now)}", markup=False)
         if one.get("message"):

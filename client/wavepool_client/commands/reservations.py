@@ -11,34 +11,34 @@ import typer
 from wavepool_client.commands.completion import complete_gpu_type, complete_user
 from wavepool_client.commands.options import EndpointOption, JsonOption, TokenOption, WatchOption, examples
 from wavepool_client.commands.reservation_lookup import ReservationArgument, find_reservation, is_on_terminal
+from wavepool_client.commands.reservation_options import AddUserOption  # noqa: TC001 - typer reads annotations
 from wavepool_client.commands.reservation_pickers import ask_change
-from wavepool_client.commands.reservation_start import AddUserOption, people_of
 from wavepool_client.commands.reservation_status import debug
 from wavepool_client.errors import InputError, WavepoolError
 from wavepool_client.identity_client import IdentityClient
 from wavepool_client.reservation_client import ALIVE, OVER, ReservationClient
+from wavepool_client.reservation_request import people_of
 from wavepool_client.ssh.config_files import remove_ended, write_configs
 from wavepool_client.terminal.output import notes, print_json, repeat, results, say
 from wavepool_client.terminal.progress import shown_on
 from wavepool_client.terminal.result_printing import table_of
-from wavepool_client.text.reservation_advice import advice
-from wavepool_client.text.reservations import (
+from wavepool_client.text.availability import (
     AVAILABILITY_COLUMNS,
     CALENDAR_COLUMNS,
-    DETAIL_COLUMNS,
-    LIST_COLUMNS,
-    TRACE_COLUMNS,
-    added_key_texts,
     availability_row,
     calendar_row,
+)
+from wavepool_client.text.reservation_advice import advice
+from wavepool_client.text.reservation_events import TRACE_COLUMNS, narrate_reservation, narrate_with_time, trace_rows
+from wavepool_client.text.reservations import (
+    DETAIL_COLUMNS,
+    LIST_COLUMNS,
+    added_key_texts,
     end_text,
     hours_text,
     list_rows,
-    narrate_reservation,
-    narrate_with_time,
     note_texts,
     show_rows,
-    trace_rows,
 )
 
 if TYPE_CHECKING:
@@ -188,7 +188,7 @@ def edit(
             wanted |= ask_change(found)
         more, name = wanted["more"], wanted["name"]
         removed: list[str] = wanted["remove_user"] or []
-        added = [key for text in wanted["add_user"] or () for key in people_of(text)]
+        added = [key for text in wanted["add_user"] or () for key in people_of(text, "--add-user")]
         if added or removed:
             found = client.change_users(reservation_id, added, removed)
             _tell_changes(found)

@@ -15,43 +15,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from wavepool_client.build_context import build_context_of
-from wavepool_client.commands.options import (
-    EndpointOption,  # noqa: TC001 - typer reads annotations at run time
-    TokenOption,  # noqa: TC001
-)
 from wavepool_client.commands.passed_on import PASSED_ON
-from wavepool_client.commands.reservation_start import (
-    AddUserOption,
-    MaxPriceOption,
-    TraceOption,
-    show_quote,
-    show_until_active,
-    start,
-    tell_keys,
-    uploaded,
-    wanted_fields,
-)
-from wavepool_client.commands.reserve import (
-    DiskOption,
-    DistributedOption,
-    DockerfileOption,
-    EntrypointOption,
-    FallbackOption,
-    GpusOption,
-    GpuTypeOption,
-    ImageOption,
-    KeyOption,
-    NameOption,
-    QueueOption,
-    SlowLinksOption,
-    StartOption,
-    disk_of,
-)
+from wavepool_client.commands.reservation_options import ReservationOptions, with_reservation_options
+from wavepool_client.commands.reservation_start import show_quote, show_until_active, start
 from wavepool_client.errors import InputError, UnreachableError, WavepoolError
 from wavepool_client.exit_codes import ExitCode
 from wavepool_client.reservation_client import ReservationClient
-from wavepool_client.ssh.keys import keys_for
 from wavepool_client.ssh.remote import CONNECTION_FAILED, Remote, copied, line_of, remote_of
 from wavepool_client.terminal.output import say
 from wavepool_client.text.reservations import host_name
@@ -59,13 +28,17 @@ from wavepool_client.text.reservations import host_name
 if TYPE_CHECKING:
     from collections.abc import Generator
 
+LONGEST_SLEEP_SECONDS = 30.0
+"""By so much a command may start late on a computer that was asleep."""
 END_SECONDS = 10.0
 """Time for a command that is interrupted, before it is killed."""
 
 
-def run(  # noqa: PLR0913 - an argument for each option
+@with_reservation_options
+def run(
     context: typer.Context,
     *,
+    options: ReservationOptions,
     directory: Annotated[
         Path | None,
         typer.Option(
@@ -89,60 +62,27 @@ def run(  # noqa: PLR0913 - an argument for each option
     hours: Annotated[
         float, typer.Option("--hours", "-h", help="The most that it may take; only what is used is charged.")
     ] = 1.0,
-    gpus: GpusOption = None,
-    gpu_type: GpuTypeOption = "",
-    distributed: DistributedOption = False,
-    allow_slow_links: SlowLinksOption = False,
-    start_at: StartOption = "",
-    name: NameOption = "",
-    queue: QueueOption = "",
-    fallback_gpu: FallbackOption = None,
-    disk: DiskOption = "",
-    image: ImageOption = "",
-    dockerfile: DockerfileOption = None,
-    preserve_entrypoint: EntrypointOption = False,
-    key: KeyOption = None,
-    add_user: AddUserOption = None,
-    max_price: MaxPriceOption = None,
-    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Also say which keys may log in.")] = False,
-    trace: TraceOption = False,
-    endpoint: EndpointOption = None,
-    token: TokenOption = None,
 ) -> None:
     """Reserve GPUs, run what follows `--` there, and give them back. The exit status is that of the command."""
     words: list[str] = context.meta[PASSED_ON]
     if not words:
         raise InputError("there is no command: give it after `--`, such as wavepool run -- python train.py")
-    keys, content = keys_for(key or ()), build_context_of(dockerfile, image)
-    with _interrupts(), ReservationClient(endpoint, token) as client:
-        wanted = wanted_fields(
-            hours,
-            gpus,
-            gpu_type,
-            queue,
-            fallback_gpu,
-            start_at,
-            disk=disk_of(disk),
-            image=image,
-            preserve_entrypoint=preserve_entrypoint and not content,
-            distributed=distributed,
-            allow_slow_links=allow_slow_links,
-        )
-        show_quote(client, wanted, max_price)
-        if verbose or trace:
-            tell_keys(keys)
-        wanted |= uploaded(client, content, preserve_entrypoint=preserve_entrypoint)
-        made = start(client, wanted, name, keys, only_these_keys=bool(key), verbose=verbose or trace, add_user=add_user)
+    keys, content = options.keys(), options.build_context()
+    with _interrupts(), ReservationClient(options.endpoint, options.token) as client:
+        wanted = options.wanted(hours)
+        show_quote(client, wanted, options.max_price)
+        made = start(client, wanted, options, keys, content)
         reservation_id = str(made["id"])
         with _given_back(client, reservation_id, keep_alive=keep_alive):
             try:
                 within = timeout * 60 + _seconds_until(wanted.get("start_time"))
-                show_until_active(client, reservation_id, within, trace=trace)
+                show_until_active(client, reservation_id, within, trace=options.trace)
             except TimeoutError:
                 say(f"{reservation_id} is not active after {timeout:g} minutes")
                 raise typer.Exit(ExitCode.UNAVAILABLE) from None
             # People may log in before a later start, but whoever names a time means it.
-            time.sleep(_seconds_until(wanted.get("start_time")))
+            while left := _seconds_until(wanted.get("start_time")):
+                time.sleep(min(left, LONGEST_SLEEP_SECONDS))
             remote = remote_of(client.reservation(reservation_id), client.connection)
             status = _run_there(remote, line_of(words), directory, pull=not no_pull)
             if status and not _is_still_there(client, reservation_id) and status == CONNECTION_FAILED:

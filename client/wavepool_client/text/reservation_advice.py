@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from wavepool_client.text.reservations import gpus_text, host_name, narrate_reservation, show_rows, time_text
+from wavepool_client.text.reservation_events import narrate_reservation
+from wavepool_client.text.reservations import gpus_text, host_name, show_rows, time_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -1,33 +1,24 @@
-"""Describes reservations, their events, quotes and availability; pure, and tolerant of missing fields."""
+"""Describes reservations and quotes; pure, and tolerant of missing fields."""
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, cast
 
 from wavepool_client.text.machines import seconds_text
-from wavepool_client.text.machines import start_text as machine_start_text
 from wavepool_client.text.start_times import zone_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from datetime import tzinfo
 
-    from wavepool_client.http.event_stream import Event
 
 Fields = dict[str, Any]
 
 PREFIX = "res_"
 SHORT = 8
 LIST_COLUMNS = ("id", "name", "owner", "GPUs", "state", "place or time", "machine", "disk", "cost", "created")
-TRACE_COLUMNS = ("time", "after", "event", "")
 DETAIL_COLUMNS = ("users", "last login", "image", "queue", "on hold", "why")
-AVAILABILITY_COLUMNS = (
-    *("GPU", "free", "largest", "total", "reserved", "waiting", "$/h", "wait for 1", "2", "4", "8"),
-    "to know",
-)
-CALENDAR_COLUMNS = ("GPU", "GPUs", "from", "until", "state", "whose", "machine")
-SIZES = (1, 2, 4, 8)
 GIVEN = "given"
 """Where a key is from that came with a request."""
 
@@ -61,7 +52,7 @@ def nodes_of(one: Fields) -> list[Fields]:
 
 def time_text(value: object, zone: tzinfo | None = None) -> str:
     """An instant in local time, such as `2026-11-26 22:05:00`; empty if it is none."""
-    instant = _instant(value)
+    instant = instant_of(value)
     return instant.astimezone(zone).strftime("%Y-%m-%d %H:%M:%S") if instant else ""
 
 
@@ -76,7 +67,7 @@ def left_text(seconds: float) -> str:
 
 def end_text(fields: Fields, now: datetime, zone: tzinfo | None = None) -> str:
     """When it ends, and how long that is, such as `2026-11-26 22:05:00 (2h05m left)`."""
-    instant = _instant(fields.get("expires_at"))
+    instant = instant_of(fields.get("expires_at"))
     if instant is None:
         return ""
     return f"{time_text(fields.get('expires_at'), zone)} ({left_text((instant - now).total_seconds())})"
@@ -136,7 +127,7 @@ def dearest_price(quote: Fields) -> float:
 
 def start_text(fields: Fields, zone: tzinfo | None = None) -> str:
     """When it is to start, with the zone; empty if it starts as soon as it has GPUs."""
-    instant = _instant(fields.get("start_time"))
+    instant = instant_of(fields.get("start_time"))
     return zone_text(instant, zone) if instant else ""
 
 
@@ -228,7 +219,7 @@ def show_rows(one: Fields, now: datetime, zone: tzinfo | None = None) -> list[tu
         *((f"node {node.get('rank')}", _node_text(one, node)) for node in nodes_of(one)),
         ("disk", _disk_text(one, zone)),
         ("image", _image_text(one)),
-        ("steps", ", ".join(f"{step.get('name')} {_short_time(step.get('seconds'))}" for step in steps)),
+        ("steps", ", ".join(f"{step.get('name')} {short_time(step.get('seconds'))}" for step in steps)),
         ("extensions", "; ".join(_extension_text(one, zone) for one in extensions)),
         ("history", "\n".join(_act_text(act, zone) for act in cast("list[Fields]", one.get("history") or []))),
         ("users", ", ".join(map(str, one.get("users") or []))),
@@ -243,10 +234,21 @@ def show_rows(one: Fields, now: datetime, zone: tzinfo | None = None) -> list[tu
         ("price", f"{usd_text(one.get('price_per_gpu_hour'))}/h for each GPU"),
         ("on hold", usd_text(one.get("hold_usd"))),
         ("cost so far", usd_text(one.get("cost_usd"))),
+        ("cost of its GPUs", _machine_cost_text(one)),
         ("connect", str(one.get("ssh_command") or "")),
         ("host for ssh", host_name(str(one.get("id") or "")) if one.get("ssh_command") else ""),
     ]
     return [(name, text) for name, text in rows if text]
+
+
+def _machine_cost_text(one: Fields) -> str:
+    """What its GPUs cost the operator, and how that compares with the charge; empty if it is not known."""
+    cost, overhead = one.get("machine_cost_usd"), one.get("overhead_usd")
+    if not isinstance(cost, int | float) or not isinstance(overhead, int | float):
+        return ""
+    return (
+        f"{usd_text(cost)} to the operator, {usd_text(abs(overhead))} {'less' if overhead < 0 else 'more'} than charged"
+    )
 
 
 def _software_text(one: Fields) -> str:
@@ -269,94 +271,9 @@ def choice_text(one: Fields) -> str:
     return f"{one.get('id')}  {one.get('name')}  {gpus_text(one)}  {one.get('state')}"
 
 
-def wait_texts(one: Fields) -> dict[int, str]:
-    """How long each number of GPUs of a type would wait; empty if that is not known."""
-    waits = {wait.get("gpu_count"): wait for wait in cast("list[Fields]", one.get("waits") or [])}
-    return {size: _size_text(waits.get(size, {})) for size in SIZES}
-
-
-def availability_row(one: Fields) -> Sequence[object]:
-    """The line of a GPU type."""
-    numbers = (one.get(name) for name in ("free_gpus", "largest_free", "total_gpus", "reserved_gpus", "queue_length"))
-    return (
-        one.get("gpu_type"),
-        *(str(number or 0) for number in numbers),
-        usd_text(one.get("price_per_gpu_hour")),
-        *wait_texts(one).values(),
-        _notes_text(one),
-    )
-
-
-def free_text(types: Sequence[Fields]) -> str:
-    """What is free of each GPU type, in a line."""
-    free = (
-        f"{one.get('free_gpus') or 0} of {one.get('total_gpus') or 0} {one.get('gpu_type')}"
-        f" ({one.get('largest_free') or 0} on one machine)"
-        for one in types
-    )
-    return f"free now: {', '.join(free)}"
-
-
-def calendar_row(one: Fields, zone: tzinfo | None = None) -> Sequence[object]:
-    """The line of a reservation in the calendar."""
-    whose = f"{one.get('owner')}: {one.get('name')}" if one.get("name") else "somebody else's"
-    state = f"{one.get('state')}, late" if one.get("late") else one.get("state")
-    times = (time_text(one.get(name), zone) for name in ("start_time", "end_time"))
-    return (one.get("gpu_type"), str(one.get("gpu_count") or 0), *times, state, whose, one.get("machine_id") or "")
-
-
-def narrate_reservation(event: Event) -> str:
-    """One line for people about an event; the gateway's own text if it has one."""
-    narrator = _NARRATORS.get(event.status)
-    said = narrator(event.data) if narrator else ""
-    return said or str(event.data.get("message") or "") or event.status.capitalize().replace("_", " ")
-
-
-def narrate_with_time(event: Event) -> str:
-    """The same, behind its local time with milliseconds, such as `22:05:00.250`."""
-    time = event_time(event)
-    return f"{time} {narrate_reservation(event)}" if time else narrate_reservation(event)
-
-
-def event_time(event: Event, zone: tzinfo | None = None) -> str:
-    """The local time of an event, such as `22:05:00.250`; empty if it has none."""
-    instant = event.data.get("timestamp")
-    if not isinstance(instant, int | float):
-        return ""
-    return datetime.fromtimestamp(instant / 1000, UTC).astimezone(zone).strftime("%H:%M:%S.%f")[:-3]
-
-
-def trace_rows(events: Sequence[Event], zone: tzinfo | None = None) -> list[Sequence[object]]:
-    """A line for each event: when it was, how long after the one before, which, and what happened."""
-    rows: list[Sequence[object]] = []
-    before: object = None
-    for event in events:
-        now = event.data.get("timestamp")
-        passed = now - before if isinstance(now, int | float) and isinstance(before, int | float) else None
-        after = "" if passed is None else f"+{_short_time(passed / 1000)}"
-        rows.append((event_time(event, zone), after, event.status, narrate_reservation(event)))
-        before = now
-    return rows
-
-
-def _short_time(seconds: object) -> str:
+def short_time(seconds: object) -> str:
     """A length of time with tenths of seconds, if it is below ten."""
     return f"{seconds:.1f} s" if isinstance(seconds, int | float) and seconds < 10 else seconds_text(seconds)  # noqa: PLR2004
-
-
-def _size_text(wait: Fields) -> str:
-    p50, p90 = wait.get("eta_p50"), wait.get("eta_p90")
-    if not isinstance(p50, int | float):
-        return ""
-    usual = "now" if p50 < 1 else seconds_text(p50)
-    return f"{usual} (9 of 10: {seconds_text(p90)})" if isinstance(p90, int | float) and p90 >= 1 else usual
-
-
-def _notes_text(one: Fields) -> str:
-    """What else is to be known of a GPU type."""
-    start, closed = time_text(one.get("next_dated_time")), one.get("maintenance")
-    notes = [f"in maintenance: {closed}"] if closed else []
-    return "; ".join([*notes, *([f"{one.get('next_dated_gpus')} GPUs kept for {start}"] if start else [])])
 
 
 def _memory_text(one: Fields, zone: tzinfo | None) -> str:
@@ -377,7 +294,7 @@ def _act_text(act: Fields, zone: tzinfo | None) -> str:
         case "extended":
             did = f"added {hours_text(act.get('hours'))}"
         case "users_changed":
-            did = _users_text(act)
+            did = users_text(act)
         case "notified":
             did = f"wrote: {text}"
         case "ending":
@@ -387,45 +304,13 @@ def _act_text(act: Fields, zone: tzinfo | None) -> str:
     return f"{time_text(act.get('at'), zone)} {act.get('by') or 'Wavepool'}: {did}"
 
 
-def _users_text(fields: Fields) -> str:
+def users_text(fields: Fields) -> str:
     """Who may log in now, and who no more."""
     words = {"added": "let {} in", "removed": "removed {}"}
     parts = [
         word.format(", ".join(map(str, fields.get(name) or []))) for name, word in words.items() if fields.get(name)
     ]
     return ", and ".join(parts)
-
-
-def _users_changed(fields: Fields) -> str:
-    did = _users_text(fields)
-    may = f"May log in now: {', '.join(map(str, fields.get('users') or []))}"
-    return f"{may} ({fields['by']} {did})" if fields.get("by") and did else may
-
-
-def _queued(fields: Fields) -> str:
-    wait = wait_text(fields)
-    said = str(fields.get("message") or "")
-    return f"{said} (starts {wait})" if said and wait else said
-
-
-def _preparing(fields: Fields) -> str:
-    times = machine_start_text(
-        fields.get("elapsed_seconds"), fields.get("estimate_seconds"), fields.get("estimate_p90_seconds")
-    )
-    said = str(fields.get("message") or fields.get("stage") or "")
-    return f"{said} ({times})" if said and times else said
-
-
-def _step(fields: Fields) -> str:
-    seconds = fields.get("seconds")
-    took = f" in {seconds:.1f} s" if isinstance(seconds, int | float) else ""
-    where = f" on node {fields['node']}" if fields.get("node") else ""
-    return f"{fields.get('name')} is ready{where}{took}"
-
-
-def _active(fields: Fields) -> str:
-    gaps = "".join(f"; {gap}" for gap in cast("list[str]", fields.get("gaps") or []))
-    return f"People can log in until {time_text(fields.get('expires_at'))}{gaps}"
 
 
 def _disk_text(one: Fields, zone: tzinfo | None) -> str:
@@ -446,55 +331,10 @@ def _image_text(one: Fields) -> str:
     return f"{named}, with its own command" if one.get("preserve_entrypoint") else named
 
 
-def _snapshot(fields: Fields) -> str:
-    if fields.get("fault"):
-        return f"The disk could not be saved: {fields['fault']}"
-    if fields.get("is_unchanged"):
-        return "The disk is saved: nothing has changed"
-    seconds = _short_time(fields.get("seconds"))
-    return f"The disk is saved: {_gib(fields.get('size_bytes'))}, {fields.get('files')} files, in {seconds}"
-
-
-def _instant(value: object) -> datetime | None:
+def instant_of(value: object) -> datetime | None:
+    """The instant in a field of the API; None if it has none."""
     try:
         instant = datetime.fromisoformat(str(value))
     except ValueError:
         return None
     return instant if instant.tzinfo else None
-
-
-_NARRATORS: dict[str, Callable[[Fields], str]] = {
-    "PENDING": lambda fields: f"It starts at {start_text(fields)}",
-    "NO_SHOW": lambda fields: f"Nobody has logged in: it is ended at {time_text(fields.get('ends_at'))} unless you do",
-    "QUEUED": _queued,
-    "PREPARING": _preparing,
-    "STEP": _step,
-    "ACTIVE": _active,
-    "LOGIN": lambda fields: f"{fields.get('user')} logged in with {fields.get('fingerprint')}",
-    "LOGOUT": lambda fields: f"{fields.get('user')} is gone",
-    "DISK": lambda fields: f"The disk: {_gib(fields.get('used_bytes'))} of {_gib(fields.get('share_bytes'))} are used",
-    "OOM": lambda fields: f"Memory ran out: {fields.get('oom_count')} processes were killed so far",
-    "FETCHING": lambda fields: f"The image is fetched: {fields.get('percent')} %",
-    "BUILDING": lambda fields: str(fields.get("text")),
-    "COMMAND_ENDED": lambda fields: f"The image's own command has ended with status {fields.get('exit_status')}",
-    "RESTORING": lambda fields: f"The disk is restored: {fields.get('percent')} %",
-    "SNAPSHOT": _snapshot,
-    "WARNING": lambda fields: f"Ends in {fields.get('minutes_left')} minutes",
-    "EXPIRING": lambda _: "Its time is up",
-    "EXTENDED": lambda fields: (
-        f"{hours_text(fields.get('hours'))} more, until {time_text(fields.get('expires_at'))}{_by(fields)}"
-    ),
-    "USERS_CHANGED": _users_changed,
-    "NOTIFIED": lambda fields: f"To {fields.get('terminals')} terminals{_by(fields)}: {fields.get('text')}",
-    "ENDING": lambda fields: (
-        f"It is ended{_by(fields)}{': ' if fields.get('message') else ''}{fields.get('message') or ''}"
-    ),
-}
-
-
-def _by(fields: Fields) -> str:
-    return f", by {fields['by']}" if fields.get("by") else ""
-
-
-def _gib(number: object) -> str:
-    return f"{number / (1 << 30):.1f} GiB" if isinstance(number, int) else "?"

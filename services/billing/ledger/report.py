@@ -33,6 +33,19 @@ class RunCost:
 
 
 @dataclass(frozen=True)
+class WorkCost:
+    """What the GPUs of one job or reservation cost, and what was charged for it less refunds, in micro-dollars."""
+
+    cost_micros: int
+    charged_micros: int
+
+    @property
+    def overhead_micros(self) -> int:
+        """Cost less charge; below zero if more was charged than the GPUs cost."""
+        return self.cost_micros - self.charged_micros
+
+
+@dataclass(frozen=True)
 class CostReport:
     """A period of the ledger, in micro-dollars.
 

@@ -58,6 +58,13 @@ class ReportServicer(reports_pb2_grpc.ReportServiceServicer):
         account_id = await self._accounts.id_of(request.account_id)
         return wire.statement_to_proto(await self._reports.statement(account_id, *period, request.user_id))
 
+    async def GetWorkCost(self, request: pb.GetWorkCostRequest, context: Context) -> pb.GetWorkCostResponse:
+        """Gets cost and charge of one job or reservation."""
+        found = await self._reports.work_cost(request.subject, request.attempts)
+        return pb.GetWorkCostResponse(
+            cost_micros=found.cost_micros, charged_micros=found.charged_micros, overhead_micros=found.overhead_micros
+        )
+
     async def VerifyLedger(self, request: pb.VerifyLedgerRequest, context: Context) -> pb.VerifyLedgerResponse:
         """Verifies the ledger."""
         return wire.proof_to_proto(await self._postings.prove(whole=not request.since_checkpoint))

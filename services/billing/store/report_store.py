@@ -9,7 +9,7 @@ from sqlalchemy import case, func, select
 from services.billing.errors import InvalidFieldError
 from services.billing.ledger.books import COST_BOOKS, OPERATOR, Book, PostingKind
 from services.billing.ledger.holds import Purpose
-from services.billing.ledger.report import CostReport, RunCost
+from services.billing.ledger.report import CostReport, RunCost, WorkCost
 from services.billing.ledger.statement import Statement, StatementLine
 from services.billing.store.account_store import read_account
 from services.billing.store.history_store import day_of
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from servicekit.db.database import Database
 
 NAMES_AT_ONCE = 500
+MOST_ATTEMPTS = 1000
+"""Of a job, in one question."""
 _STATEMENT_KINDS = (
     PostingKind.GRANT,
     PostingKind.CHARGE,
@@ -63,6 +65,21 @@ class ReportStore:
             ]
             reasons = await _uncharged_reasons(connection, await _transaction_period(connection, start, end))
         return CostReport({Book(book): micros for book, micros in costs.items()}, charged, runs, reasons)
+
+    async def work_cost(self, subject: str, attempts: int) -> WorkCost:
+        """Cost and charge of a job or reservation with so many attempts; raises InvalidFieldError."""
+        if not subject or "\0" in subject:
+            raise InvalidFieldError("subject", "must be the id of a job or reservation")
+        if not 0 <= attempts <= MOST_ATTEMPTS:
+            raise InvalidFieldError("attempts", f"must be from 0 to {MOST_ATTEMPTS}; it is {attempts}")
+        runs = [f"{subject}:{attempt}" for attempt in range(1, attempts + 1)]
+        cost = select(func.sum(postings.c.amount_micros)).where(
+            postings.c.subject.in_(runs), postings.c.owner == OPERATOR, postings.c.book == Book.USE.value
+        )
+        charged = select(func.sum(holds.c.charged_micros - holds.c.refunded_micros)).where(holds.c.subject == subject)
+        async with self._database.snapshot() as connection:
+            found = [await connection.scalar(query) for query in (cost, charged)]
+        return WorkCost(*(int(micros or 0) for micros in found))
 
     async def account_names(self) -> Mapping[str, str]:
         """The name of each account by its id."""

@@ -14,6 +14,15 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
+class QueueHead:
+    """What is the first in line for a GPU type. The reason is for everybody: it names no job, user or machine."""
+
+    gpus: int
+    create_time: datetime
+    reason: str
+
+
+@dataclass(frozen=True)
 class Availability:
     """What there is of a GPU type. `waits` has the wait of each number of GPUs that one machine can have."""
 
@@ -31,6 +40,8 @@ class Availability:
     """GPUs of those that start then."""
     maintenance: str = ""
     """Why nobody, or only some, may reserve it now; empty if anybody may."""
+    queue_head: QueueHead | None = None
+    """What is the first in line; None if nothing waits."""
 
 
 @dataclass(frozen=True)

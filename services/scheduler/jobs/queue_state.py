@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
+from services.scheduler.jobs.states import OVER_STATES
 from vocabulary import readings
 from vocabulary.readings import Reading
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from services.scheduler.jobs.job import Job
+    from services.scheduler.jobs.reservation import ReservationState
 
 LEAST_ENDED = 5
 """Shares of fewer jobs are taken as shares of this number: one failed job of one is no failure of everything."""
@@ -117,6 +119,15 @@ def reservation_readings(jobs: Iterable[Job], now: datetime) -> list[Reading]:
         details = {"name": job.reserved.name, "minutes": f"{minutes:.0f}"}
         found.append(Reading(readings.RESERVATION_LEFT, minutes, labels, details))
     return found
+
+
+def reservation_counts(jobs: Iterable[Job]) -> Counter[tuple[str, ReservationState]]:
+    """How many reservations there are of each GPU type and state, without those that are over.
+
+    The type is the machine's, or else the wanted one. A job may come twice, and counts once.
+    """
+    reservations = {job.job_id: job for job in jobs if job.reservation and job.state not in OVER_STATES}
+    return Counter((job.machine_gpu_type or job.spec.gpu_type, job.reservation_state) for job in reservations.values())
 
 
 def _state(place: Place, waiters: Waiters | None, running: int, ended: EndCounts, now: datetime) -> QueueState:

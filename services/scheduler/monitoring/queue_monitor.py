@@ -12,6 +12,7 @@ from services.scheduler.jobs.queue_state import (
     Waiters,
     queue_readings,
     queue_states,
+    reservation_counts,
     reservation_readings,
 )
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from servicekit.clock import Clock
     from services.scheduler.jobs.queue_state import EndCounts, Place
+    from services.scheduler.queue.dated_book import DatedBook
     from services.scheduler.queue.demand import DemandReporter
     from services.scheduler.queue.inventory import Inventory
     from services.scheduler.queue.running import RunningJobs
@@ -40,6 +42,7 @@ class QueueMonitor:
         inventory: Inventory,
         demand: DemandReporter,
         running: RunningJobs,
+        dated: DatedBook,
         attempts: AttemptReader,
         clock: Clock,
         window: timedelta,
@@ -48,6 +51,7 @@ class QueueMonitor:
         self._inventory = inventory
         self._demand = demand
         self._running = running
+        self._dated = dated
         self._attempts = attempts
         self._clock = clock
         self.window = window
@@ -65,6 +69,8 @@ class QueueMonitor:
         runs = await self._attempts.runs_by_problem(now - COMPARED, now - self.window)
         states = self.states()
         metrics.show_queues(states)
+        known = (*self._dated.pending(), *self._waiting.jobs(), *self._running.jobs())
+        metrics.show_reservations(reservation_counts(known))
         return [*queue_readings(states, slowdowns(runs)), *reservation_readings(self._running.jobs(), now)]
 
     def _waiters(self) -> dict[Place, Waiters]:

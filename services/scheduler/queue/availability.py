@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from services.scheduler.peers.billing import Billing
     from services.scheduler.queue.dated_admission import DatedAdmission
     from services.scheduler.queue.dated_book import DatedBook
+    from services.scheduler.queue.explanation import Explainer
     from services.scheduler.queue.forecast import Forecast
     from services.scheduler.queue.inventory import Inventory
     from services.scheduler.queue.running import RunningJobs
@@ -50,7 +51,9 @@ class AvailabilityReader:
         forecast: Forecast,
         clock: Clock,
         maintenance: Mapping[str, Maintenance],
+        explainer: Explainer,
     ) -> None:
+        self._explainer = explainer
         self._admission = admission
         self._maintenance = maintenance
         self._billing = billing
@@ -95,6 +98,7 @@ class AvailabilityReader:
         return Availability(
             gpu_type=gpu_type,
             maintenance=closed.reason if closed else "",
+            queue_head=self._explainer.head(gpu_type),
             total_gpus=sum(self._inventory.gpus(one.machine_id) for one in ready),
             free_gpus=sum(free),
             largest_free=max(free, default=0),

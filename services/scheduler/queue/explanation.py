@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from services.scheduler.fairness.settings import in_gpus
+from services.scheduler.jobs.availability import QueueHead
 from services.scheduler.jobs.resources import Reuse, modes_for
 from services.scheduler.jobs.states import OVER_STATES, WAITING_STATES, JobState
 from services.scheduler.queue.placement import MachineStage
@@ -80,8 +81,7 @@ class Explainer:
             return Explanation(f"It starts at {job.reserved.start_time:%Y-%m-%d %H:%M:%S} UTC.", "Nothing until then.")
         ahead = self._waiting.ahead(job)
         offers = [offer for offer in self._inventory.offers() if offer.gpu_type in job.spec.gpu_types]
-        usable = [offer for offer in offers if offer.is_for(job.own_job_id, self._waiting)]
-        reason, remedy = self._why(job, ahead.position - 1, usable)
+        reason, remedy = self._why(job, ahead.position - 1, self._usable(job))
         standing = self._forecast.standing(job)
         if standing.unknown:
             reason = f"{reason} How long it waits is not known: {standing.unknown}."
@@ -96,16 +96,52 @@ class Explainer:
             job.spec.latest_start(self._longest_run),
         )
 
-    def _why(self, job: Job, ahead: int, offers: Sequence[MachineOffer]) -> tuple[str, str]:
-        types = " or ".join(job.spec.gpu_types)
+    def head(self, gpu_type: str) -> QueueHead | None:
+        """The first in line for a GPU type, and why it waits; None if nothing waits for it."""
+        job = self._waiting.head(gpu_type)
+        if job is None:
+            return None
+        return QueueHead(job.spec.gpus_in_all, job.create_time, self._public_reason(job))
+
+    def _public_reason(self, job: Job) -> str:
+        """Why a job waits, for people who may not know whose it is. The policies' own reasons name jobs."""
+        offers = self._usable(job)
+        if at_hand := self._at_hand(job, offers):
+            return at_hand[0]
+        if job.is_dated:
+            return f"It starts at {job.reserved.start_time:%Y-%m-%d %H:%M:%S} UTC."
+        if job.spec.machines > 1:
+            return f"It takes {job.spec.machines} machines with {job.spec.resources} each, at one time."
+        held = self._situations.held()
+        ready = [offer for offer in offers if offer.stage is MachineStage.READY]
+        if any(offer.slots_for(job.spec.resources.least, held[offer.machine_id]) for offer in ready):
+            kept = "kept for others, by the shares of queues or for later"
+            return f"It needs {job.spec.resources}. So much is free: it starts now, or this is {kept}."
+        free = [sum(not mask for mask in covered(offer.taken, held[offer.machine_id])) for offer in ready]
+        room = self._situations.first_room(job)
+        by = f"; it has room by {room.time:%H:%M:%S} UTC, at the time limits of what runs" if room else ""
+        return f"It needs {job.spec.resources}, and no machine has more than {max(free, default=0)} free{by}."
+
+    def _usable(self, job: Job) -> list[MachineOffer]:
+        return [
+            offer
+            for offer in self._inventory.offers()
+            if offer.gpu_type in job.spec.gpu_types and offer.is_for(job.own_job_id, self._waiting)
+        ]
+
+    def _at_hand(self, job: Job, offers: Sequence[MachineOffer]) -> tuple[str, str] | None:
+        """Why it waits whatever is ahead of it, and what helps; None if it only waits for its turn."""
         full = self._situations.full_queue(job)
         if full:
             queue, limit = full
             reason = f"Queue {queue} has as many GPUs of {job.spec.gpu_type} as its limit allows, {in_gpus(limit)}."
             return reason, f"A run of queue {queue} that ends, or a higher limit."
-        blocked = self._demand.blocked(lane_of(job))
-        if missing := self._missing(job, types, offers, blocked):
-            return missing
+        return self._missing(job, " or ".join(job.spec.gpu_types), offers, self._demand.blocked(lane_of(job)))
+
+    def _why(self, job: Job, ahead: int, offers: Sequence[MachineOffer]) -> tuple[str, str]:
+        if at_hand := self._at_hand(job, offers):
+            return at_hand
+        types, blocked = " or ".join(job.spec.gpu_types), self._demand.blocked(lane_of(job))
         reason = self._reasons().get(job.job_id, "")
         more = f" No further machine starts: {blocked}" if blocked else ""
         if reason and ahead == 0:

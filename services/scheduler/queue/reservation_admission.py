@@ -109,8 +109,10 @@ class ReservationAdmission:
 
         Raises the errors of `Admission.submit`.
         """
-        job, reservation = await self._draft(request, wrong_reserver(request), key=request.idempotency_key)
-        is_repeated = await self._admission.is_repeated(job.account_id, request.idempotency_key)
+        is_repeated = await self._admission.is_repeated(request.account_id, request.idempotency_key)
+        job, reservation = await self._draft(
+            request, wrong_reserver(request), key=request.idempotency_key, is_repeated=is_repeated
+        )
         if not is_repeated:
             await self._check_can_be_had(job)
         # Only the scheduler that leads creates any, so that nobody else takes the name meanwhile.
@@ -183,12 +185,13 @@ class ReservationAdmission:
         wrong: Violations,
         *,
         key: str = "",
+        is_repeated: bool = False,
         needs_keys: bool = True,
     ) -> tuple[Job, Reservation]:
         asked, now = request.spec, self._clock.now()
         prices = await self._billing.prices_micros_per_hour()
         start = start_of(asked)
-        if not await self._admission.is_repeated(request.account_id, key):
+        if not is_repeated:
             wrong = [*wrong, *wrong_start(start, asked, self._dated.limits, now)]
         spec, reservation = admit_reservation(asked, list(prices), self.limits, wrong, needs_keys=needs_keys)
         reservation = replace(reservation, start_time=start)

@@ -154,6 +154,16 @@ class WaitingJobs:
         ]
         return [self._jobs[rank.job_id] for _, rank in islice(merge(*turns), most)]
 
+    def head(self, gpu_type: str) -> Job | None:
+        """The job that is likely to start first of those that want a GPU type; None if nothing waits for it."""
+        lanes = [lane for lane in self._lanes if lane.gpu_types[0] == gpu_type]
+        turns = (
+            self._in_turn(queue, (self._lanes[lane][:1] for lane in those), self._claim(queue, (gpu_type,)), 1)
+            for queue, those in self._by_queue(lanes).items()
+        )
+        first = next(merge(*turns), None)
+        return self._jobs[first[1].job_id] if first else None
+
     def ahead(self, job: Job) -> Ahead:
         """Counts the jobs ahead of a job that waits or is about to."""
         numbers = self._numbers_ahead(job)

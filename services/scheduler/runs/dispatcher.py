@@ -236,8 +236,11 @@ class Dispatcher:
         self._situations.is_back(job.job_id)
         self._runner.run(started)
         if job.attempt == 1 and not job.is_dated:
-            start = start_kind_name(first.start_kind)
-            metrics.queue_seconds.labels(start).observe((now - job.create_time).total_seconds())
+            waited = (now - job.create_time).total_seconds()
+            if job.reservation:
+                metrics.reservation_waits.labels(first.machine.gpu_type).observe(waited)
+            else:
+                metrics.queue_seconds.labels(start_kind_name(first.start_kind)).observe(waited)
 
     async def _refuse(self, job: Job, reason: str) -> None:
         message = f"No machine can run this: {reason}"

@@ -133,10 +133,9 @@ class SessionAttempt(LeasedAttempt):
 
     async def run(self, *, resumed: bool) -> Job:
         """Opens the session, or attaches to it if `resumed`; see LeasedAttempt."""
-        with metrics.sessions_open.track_inprogress():
-            if not resumed:
-                await self._renew()
-            return await super().run(resumed=resumed)
+        if not resumed:
+            await self._renew()
+        return await super().run(resumed=resumed)
 
     def machine_gone(self, machine_id: str, reason: str, *, stopped: bool) -> None:
         """Notes that vmpool has given a machine up; one that is `stopped` may still tell a disk's last snapshot."""
@@ -486,7 +485,9 @@ class SessionAttempt(LeasedAttempt):
         message = reservation.end_reason or message or "Cancelled."
         if reservation.disk and reservation.disk.fault:
             message = f"{message} {_unsaved(reservation.disk)}"
-        metrics.reservations_ended.labels(ending, "early" if reservation.end_reason else "").inc()
+        end_reason = reservation.end_reason
+        why = "no_show" if end_reason == self._no_show_reason else "early" if end_reason else ""
+        metrics.reservations_ended.labels(ending, why).inc()
         gpus = self.job.spec.gpus_in_all
         gpu_seconds = metrics.reservation_gpu_seconds.labels(self.job.user_id, self.job.machine_gpu_type)
         gpu_seconds.inc(used.total_seconds() * gpus)
@@ -589,6 +590,12 @@ class SessionAttempt(LeasedAttempt):
         """Time without any login after which it is ended; 0 for never."""
         return self._settings.dated_no_show_after if self.job.is_dated else self._settings.no_show_after
 
+    @property
+    def _no_show_reason(self) -> str:
+        minutes = self._no_show_after / timedelta(minutes=1)
+        name = "SCHEDULER_DATED_NO_SHOW_AFTER" if self.job.is_dated else "SCHEDULER_NO_SHOW_AFTER"
+        return f"Nobody logged in for {minutes:g} minutes, so the platform ended it ({name})."
+
     async def _warn_of_no_show(self) -> Job:
         """Says once that it is ended soon."""
         async with self._turn:
@@ -609,9 +616,7 @@ class SessionAttempt(LeasedAttempt):
             failures += 1
             await asyncio.sleep(RETRY_BACKOFF.pause(failures).total_seconds())
         if self._reservation.last_login_time is None:
-            minutes = self._no_show_after / timedelta(minutes=1)
-            name = "SCHEDULER_DATED_NO_SHOW_AFTER" if self.job.is_dated else "SCHEDULER_NO_SHOW_AFTER"
-            await self.end_early(f"Nobody logged in for {minutes:g} minutes, so the platform ended it ({name}).")
+            await self.end_early(self._no_show_reason)
         return await asyncio.Future()
 
     async def _has_heard_all(self) -> bool:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from google.protobuf.timestamp_pb2 import Timestamp
 
-    from services.scheduler.jobs.availability import Availability, CalendarEntry
+    from services.scheduler.jobs.availability import Availability, CalendarEntry, QueueHead
     from services.scheduler.jobs.estimate import WaitEstimate
     from services.scheduler.jobs.job import Job, JobEvent
     from services.scheduler.jobs.reservation import Reservation
@@ -76,6 +76,7 @@ def reservation_to_proto(
         price_micros_per_hour=job.machine_price_micros_per_hour,
         hold_micros=job.hold_micros,
         cost_micros=job.cost_micros,
+        attempts=job.attempt,
         last_seq=job.last_seq,
         position=position,
         eta_p50=duration_to_proto(wait.p50) if wait else None,
@@ -159,6 +160,13 @@ def availability_to_proto(found: Availability) -> reservations_pb2.GpuAvailabili
         next_dated_time=instant_to_proto(found.next_dated_time),
         next_dated_gpus=found.next_dated_gpus,
         maintenance=found.maintenance,
+        queue_head=_queue_head_to_proto(found.queue_head) if found.queue_head else None,
+    )
+
+
+def _queue_head_to_proto(head: QueueHead) -> reservations_pb2.QueueHead:
+    return reservations_pb2.QueueHead(
+        gpus=head.gpus, create_time=instant_to_proto(head.create_time), reason=head.reason
     )
 
 

@@ -567,7 +567,7 @@ def test_show_traces_what_has_happened_with_times(gateway: ScriptedGateway) -> N
 
 def test_queue_status_promises_the_reasons_of_your_own_alone() -> None:
     said = " ".join(wavepool("queue-status", "--help").out.split())
-    assert "where your reservations stand, and why each of them waits" in said
+    assert "why the first in line waits, and where and why your reservations wait" in said
 
 
 def test_queue_status_has_the_types_and_where_mine_stand(gateway: ScriptedGateway) -> None:
@@ -584,6 +584,15 @@ def test_queue_status_has_the_types_and_where_mine_stand(gateway: ScriptedGatewa
     assert len(lines) == 6
     listed(gateway)
     assert "none of your reservations waits" in wavepool("queue-status").err
+
+
+def test_queue_status_says_of_each_type_why_the_first_in_line_waits(gateway: ScriptedGateway) -> None:
+    head = {"gpu_count": 8, "create_time": None, "reason": "There is no machine with MI300X."}
+    types = [{"gpu_type": "MI300X", "queue_length": 2, "queue_head": head}, {"gpu_type": "MI210", "queue_head": None}]
+    gateway.on("GET", AVAILABILITY, Answer({"gpu_types": types}))
+    listed(gateway)
+    said = [line for line in wavepool("queue-status").out.splitlines() if "first in line" in line]
+    assert said == ["first in line: 8 x MI300X. There is no machine with MI300X."]
 
 
 def test_status_adds_the_types_up(gateway: ScriptedGateway) -> None:

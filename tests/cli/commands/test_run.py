@@ -5,11 +5,14 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+from datetime import UTC, datetime, timedelta
+from inspect import signature
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import psutil
 import pytest
+import time_machine
 
 from tests.cli.conftest import Answer, Stream
 from tests.cli.invocation import wavepool
@@ -23,12 +26,15 @@ from tests.cli.reservation_scenes import (
     introduce,
     session_on_this_machine,
 )
-from wavepool_client.commands import run
+from wavepool_client.commands import reserve, run
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.cli.conftest import ScriptedGateway
+
+
+START = datetime(2096, 11, 26, 8, tzinfo=UTC)
 
 
 @pytest.fixture(autouse=True)
@@ -78,14 +84,60 @@ def test_the_disk_and_the_image_are_asked_for_as_by_reserve(gateway: ScriptedGat
         assert "start_time" not in body
 
 
+def test_run_has_all_options_of_reserve_that_say_what_is_reserved() -> None:
+    by_reserve, by_run = (set(signature(one).parameters) for one in (reserve.reserve, run.run))
+    asking = {"interactive", "wait", "no_connect", "as_json"}
+    assert by_reserve - by_run == asking | {"no_persist", "idempotency_key"}
+
+
+@pytest.mark.parametrize("command", [("reserve", "-h", "1", "--no-connect"), ("run",)])
+def test_an_image_that_is_built_is_sent_after_the_quote_which_does_not_have_it(
+    gateway: ScriptedGateway, tmp_path: Path, command: tuple[str, ...]
+) -> None:
+    (tmp_path / "Dockerfile").write_text("FROM registry.example/rocm:6.2\n")
+    gateway.on("POST", "/api/v1/build-contexts", Answer({"build_digest": "sha256:1"}))
+    words = ("--", "true") if command == ("run",) else ()
+    options = ("--dockerfile", str(tmp_path), "--preserve-entrypoint", "-n", "mine")
+    assert wavepool(*command, *options, *words).status == 0
+    posted = [asked.path for asked in gateway.requests if asked.method == "POST"]
+    assert posted[:3] == [f"{RESERVATIONS}/quote", "/api/v1/build-contexts", RESERVATIONS]
+    [quoted] = gateway.asked("POST", f"{RESERVATIONS}/quote")
+    assert {"preserve_entrypoint", "build_digest", "name"}.isdisjoint(quoted.body)
+    [asked] = gateway.asked("POST", RESERVATIONS)
+    assert asked.body["preserve_entrypoint"] is True
+    assert (asked.body["build_digest"], asked.body["name"]) == ("sha256:1", "mine")
+
+
 def test_the_command_does_not_run_before_a_later_start(
-    gateway: ScriptedGateway, monkeypatch: pytest.MonkeyPatch
+    gateway: ScriptedGateway, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     pauses: list[float] = []
-    monkeypatch.setattr(run, "time", SimpleNamespace(sleep=pauses.append))
-    assert wavepool("run", "--start", "+2m", "--", "true").status == 0
-    assert [100 < pause <= 120 for pause in pauses] == [True]
+    with time_machine.travel(START - timedelta(seconds=75), tick=False) as clock:
+
+        def sleep(seconds: float) -> None:
+            assert not (tmp_path / "ran").exists()
+            pauses.append(seconds)
+            clock.shift(seconds)
+
+        monkeypatch.setattr(run, "time", SimpleNamespace(sleep=sleep))
+        done = wavepool("run", "--start", START.isoformat(), "--", f"touch {tmp_path / 'ran'}")
+    assert (done.status, pauses, (tmp_path / "ran").exists()) == (0, [30.0, 30.0, 15.0], True)
     assert gateway.asked("POST", RESERVATIONS)
+
+
+def test_a_computer_that_slept_while_it_waited_for_the_start_runs_the_command_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pauses: list[float] = []
+    with time_machine.travel(START - timedelta(hours=2), tick=False) as clock:
+
+        def sleep(seconds: float) -> None:
+            pauses.append(seconds)
+            clock.move_to(START + timedelta(minutes=1))
+
+        monkeypatch.setattr(run, "time", SimpleNamespace(sleep=sleep))
+        assert wavepool("run", "--start", START.isoformat(), "--", "true").status == 0
+    assert pauses == [30.0]
 
 
 def test_the_time_for_waiting_counts_from_a_later_start_on(

@@ -95,6 +95,21 @@ async def test_cost_less_charge_is_the_overhead_and_each_part_of_it_has_a_reason
     assert (await stores.postings.prove()).faults == []
 
 
+async def test_one_works_cost_is_that_of_all_its_attempts_less_what_was_charged_for_it(stores: Stores) -> None:
+    ada, second = await account_with(stores, 10**7, "ada"), timedelta(seconds=1)
+    await stores.usage.record(minute(1, Use("res_a:1", 10 * second), Use("res_a:2", 20 * second)))
+    await stores.usage.record(minute(2, Use("res_a:2", 30 * second), Use("res_ab:1", 5 * second)))
+    hold_id = await charged(stores, ada, "res_a", 19_000)
+    await charged(stores, ada, "res_ab", 1)
+    await stores.ledger.refund(hold_id, 4_000, "refund", "")
+    found = await stores.reports.work_cost("res_a", 2)
+    assert (found.cost_micros, found.charged_micros, found.overhead_micros) == (60_000, 15_000, 45_000)
+    assert (await stores.reports.work_cost("res_none", 1)).overhead_micros == 0
+    for subject, attempts, field in (("", 1, "subject"), ("res_a", -1, "attempts"), ("res_a", 1001, "attempts")):
+        with pytest.raises(InvalidFieldError, match=field):
+            await stores.reports.work_cost(subject, attempts)
+
+
 async def test_a_report_counts_what_was_booked_in_its_period(stores: Stores, clock: ManualClock) -> None:
     ada = await account_with(stores, 10**7, "ada")
     await charged(stores, ada, "job_a", 5)

@@ -250,6 +250,14 @@ def test_lanes_stay_sorted_whatever_an_ordering_answers(jobs: list[Job], left: s
 
 
 @given(JOBS)
+def test_the_head_of_a_type_is_the_first_that_wants_it_first(jobs: list[Job]) -> None:
+    waiting = waiting_jobs(jobs)
+    for gpu_type in ("MI300X", "MI210", "none"):
+        wanting = [job for job in waiting.in_turn(99) if job.spec.gpu_type == gpu_type]
+        assert waiting.head(gpu_type) == next(iter(wanting), None)
+
+
+@given(JOBS)
 def test_a_new_order_sorts_those_who_wait_as_if_they_came_now(jobs: list[Job]) -> None:
     orderings = [Age(POINT)]
     waiting = WaitingJobs(lambda job: rank_of(job, orderings[-1].head_start(facts_of(job))))

@@ -15,9 +15,11 @@ from services.scheduler.jobs.queue_state import (
     Waiters,
     queue_readings,
     queue_states,
+    reservation_counts,
     reservation_readings,
 )
-from services.scheduler.jobs.reservation import Reservation
+from services.scheduler.jobs.reservation import Reservation, ReservationState
+from services.scheduler.jobs.states import JobState
 from tests.services.scheduler.jobs import a_job
 from vocabulary import readings
 
@@ -91,6 +93,22 @@ def test_reservations_that_end_within_the_hour_are_told_with_their_account_until
         ("res_0", 0.0, "0"),
     ]
     assert {one.labels["account"] for one in found} == {a_job().account_id}
+
+
+def test_reservations_are_counted_by_type_and_state_without_those_that_are_over() -> None:
+    def reserved(job_id: str, state: JobState = JobState.QUEUED, gpu_type: str = "", **more: Any) -> Job:
+        made = Reservation("train", (), timedelta(hours=1), **more)
+        return a_job(job_id=job_id, state=state, machine_gpu_type=gpu_type).changed(reservation=made)
+
+    active = reserved("res_1", JobState.RUNNING, "MI300A", active_time=NOW)
+    pending = reserved("res_2", start_time=NOW)
+    ended = reserved("res_3", JobState.FINISHED)
+    jobs = [a_job(), reserved("res_4"), reserved("res_5"), active, active, pending, ended]
+    assert reservation_counts(jobs) == {
+        ("MI300X", ReservationState.QUEUED): 2,
+        ("MI300X", ReservationState.PENDING): 1,
+        ("MI300A", ReservationState.ACTIVE): 1,
+    }
 
 
 def test_a_slowdown_is_of_a_gpu_type() -> None:

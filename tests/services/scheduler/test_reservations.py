@@ -14,6 +14,7 @@ from wavepool.executor.v1 import session_pb2
 from wavepool.scheduler.v1 import queues_pb2, queues_pb2_grpc, reservations_pb2
 from wavepool.vmpool.v1 import vmpool_pb2
 
+from servicekit.metrics import registry
 from services.scheduler.jobs.reservation import GRACE, LONGEST_PREPARING, PART, SILENCE_AFTER_END
 from tests.services.scheduler.cluster import (
     ACCOUNT,
@@ -46,6 +47,20 @@ async def active(cluster: Cluster, key: str = "key", **changes: object) -> reser
     reservation = await cluster.reserve(key, **changes)
     await cluster.reservation_events(reservation.reservation_id, "active")
     return await cluster.reservation(reservation.reservation_id)
+
+
+def metric(name: str, **labels: str) -> float:
+    """The value of one of the scheduler's metrics; 0 before it has one."""
+    return registry.get_sample_value(f"wavepool_scheduler_{name}", labels) or 0.0
+
+
+def jobs_that_waited() -> float:
+    return sum(
+        sample.value
+        for family in registry.collect()
+        for sample in family.samples
+        if sample.name == "wavepool_scheduler_queue_seconds_count"
+    )
 
 
 async def charged(cluster: Cluster, reservation: reservations_pb2.Reservation, used: timedelta) -> None:
@@ -119,7 +134,7 @@ async def test_a_reservation_waits_gets_its_gpus_and_is_active_when_its_session_
     assert list(reservation.machine_gpus) == [0]
     lasts = reservation.expire_time.ToDatetime() - reservation.active_time.ToDatetime()
     assert lasts == HOUR
-    assert reservation.hold_micros == PRICE
+    assert (reservation.hold_micros, reservation.attempts) == (PRICE, 1)
 
 
 async def test_the_machine_is_given_the_keys_and_the_end_that_counts_from_ready(cluster: Cluster) -> None:
@@ -673,10 +688,27 @@ async def test_nobody_who_logs_in_ends_it_and_the_owner_reads_why(tmp_path: Path
     async with scripted_cluster(tmp_path, no_show_after=timedelta(milliseconds=50)) as cluster:
         await cluster.pool.tell("machine-1", "WARM")
         await cluster.start()
+        before = metric("reservations_ended_total", state="cancelled", why="no_show")
         reservation = await cluster.reserve()
         events = await cluster.reservation_events(reservation.reservation_id)
         assert events[-1].ended.state == reservations_pb2.RESERVATION_STATE_CANCELLED
         assert "Nobody logged in" in events[-1].ended.message
+        assert metric("reservations_ended_total", state="cancelled", why="no_show") == before + 1
+
+
+async def test_metrics_have_the_waits_and_the_states_of_reservations_apart_from_those_of_jobs(
+    stopped_cluster: Cluster,
+) -> None:
+    cluster = stopped_cluster
+    cluster.settings = cluster.settings.model_copy(update={"metrics_interval": timedelta(milliseconds=20)})
+    await cluster.start()
+    waits, jobs = metric("reservation_wait_seconds_count", gpu_type="MI300X"), jobs_that_waited()
+    await active(cluster)
+    await cluster.reserve("waits")
+    assert metric("reservation_wait_seconds_count", gpu_type="MI300X") == waits + 1
+    assert jobs_that_waited() == jobs
+    await until(lambda: metric("reservations", gpu_type="MI300X", state="queued") == 1)
+    assert metric("reservations", gpu_type="MI300X", state="active") == 1
 
 
 async def test_one_that_waits_too_long_is_cancelled_with_the_reason(stopped_cluster: Cluster) -> None:
@@ -714,6 +746,36 @@ async def test_availability_counts_what_is_free_and_reserved(stopped_cluster: Cl
     assert found.waits[3].eta_p50.ToTimedelta() > timedelta(minutes=50), "it ends with the reservation of two"
     unknown = reservations_pb2.GetAvailabilityRequest(gpu_type="A100")
     assert (await refused(cluster.reservations.GetAvailability(unknown))).code() == grpc.StatusCode.INVALID_ARGUMENT
+
+
+async def test_the_first_in_line_is_shown_with_the_reason_and_without_any_name(stopped_cluster: Cluster) -> None:
+    cluster = stopped_cluster
+    await cluster.pool.tell("machine-1", "STOPPED")
+    await cluster.pool.tell("machine-8", "WARM", gpus=8)
+    await cluster.start()
+    running = await active(cluster, gpus=4)
+    request = reservations_pb2.GetAvailabilityRequest(gpu_type="MI300X")
+    (found,) = (await cluster.reservations.GetAvailability(request, timeout=TIMEOUT_SECONDS)).gpu_types
+    assert not found.HasField("queue_head"), "nothing waits"
+    first = await cluster.reserve("first", gpus=8)
+    await cluster.reserve("second", gpus=8)
+    (found,) = (await cluster.reservations.GetAvailability(request, timeout=TIMEOUT_SECONDS)).gpu_types
+    assert (found.queue_head.gpus, found.queue_head.create_time) == (8, first.create_time)
+    reason = found.queue_head.reason
+    assert reason.startswith("It needs 8 GPUs, and no machine has more than 4 free; it has room by ")
+    for name in (running.reservation_id, first.reservation_id, "machine-8"):
+        assert name not in reason
+
+
+async def test_the_first_in_line_says_that_no_machine_has_its_type(stopped_cluster: Cluster) -> None:
+    cluster = stopped_cluster
+    await cluster.pool.tell("machine-1", "STOPPED")
+    await cluster.start()
+    await cluster.reserve()
+    request = reservations_pb2.GetAvailabilityRequest()
+    found = (await cluster.reservations.GetAvailability(request, timeout=TIMEOUT_SECONDS)).gpu_types
+    reasons = {one.gpu_type: one.queue_head.reason for one in found if one.HasField("queue_head")}
+    assert reasons == {"MI300X": "There is no machine with MI300X."}
 
 
 async def test_a_reservation_is_never_stopped_for_a_job(stopped_cluster: Cluster) -> None:
