@@ -347,9 +347,9 @@ class SessionAttempt(LeasedAttempt):
         raise AttemptLostError("what its image is built from is gone", final=_NO_CONTEXT)
 
     async def _lent_disk(self) -> LentDisk | None:
-        """What the machine is given of the reservation's disk; nothing once there is a session."""
+        """What the machine is given of the reservation's disk; a session that is there is known by its disk, too."""
         reserved = self._reservation.disk
-        if reserved is None or self.job.run_seq:
+        if reserved is None:
             return None
         if lent := await self._disks.lend(reserved.disk_id, self.job):
             return lent

@@ -118,6 +118,19 @@ async def test_a_reservation_without_a_disk_has_none(cluster: Cluster) -> None:
     assert not session_of(cluster, reservation).request.HasField("disk")
 
 
+async def test_a_session_with_a_disk_is_found_again_after_its_machine_was_silent(cluster: Cluster) -> None:
+    await create(cluster)
+    reservation = await active(cluster, disk="work")
+    await snapshot(session_of(cluster, reservation), "one", reason=session_pb2.SNAPSHOT_REASON_INTERVAL)
+    await cluster.reservation_events(reservation.reservation_id, "snapshot")
+    await cluster.sessions.fall_silent()
+    cluster.sessions.silent.clear()
+    await session_of(cluster, reservation).add(login=session_pb2.SessionLogin(connection=1, user="alice"))
+    events = await cluster.reservation_events(reservation.reservation_id, "login")
+    assert kinds(events)[-1] == "login"
+    assert (await cluster.reservation(reservation.reservation_id)).state == reservations_pb2.RESERVATION_STATE_ACTIVE
+
+
 async def test_the_next_reservation_begins_with_the_last_snapshot_of_the_one_before(cluster: Cluster) -> None:
     disk = await create(cluster, size_limit_bytes=5 * GIB)
     first = await active(cluster, disk="work")
