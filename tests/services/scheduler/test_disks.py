@@ -406,11 +406,23 @@ async def test_a_session_that_ended_while_the_scheduler_was_away_leaves_its_last
 async def test_the_last_snapshot_of_a_machine_that_is_stopped_is_heard_before_it_is_given_up(cluster: Cluster) -> None:
     await create(cluster)
     reservation = await active(cluster, disk="work")
-    await cluster.pool.tell("machine-1", "DRAINING")
+    await cluster.pool.tell("machine-1", "DRAINING", reason="somebody stopped it")
     await snapshot(session_of(cluster, reservation), "one")
     await session_of(cluster, reservation).end("EXECUTOR_STOPPED")
-    assert (await over(cluster, reservation)).state == reservations_pb2.RESERVATION_STATE_FAILED
+    failed = await over(cluster, reservation)
+    assert failed.state == reservations_pb2.RESERVATION_STATE_FAILED
+    assert "its machine is gone (somebody stopped it)" in failed.message
     assert [one.snapshot_id for one in (await listed(cluster))[0].snapshots] == ["one"]
+
+
+async def test_who_loses_a_reservation_reads_why_even_if_the_pool_knows_it_after_the_machine(cluster: Cluster) -> None:
+    await create(cluster)
+    reservation = await active(cluster, disk="work")
+    await session_of(cluster, reservation).end("EXECUTOR_STOPPED")
+    await cluster.pool.tell("machine-1", "STOPPED", reason="max_duration_exceeded")
+    failed = await over(cluster, reservation)
+    assert failed.state == reservations_pb2.RESERVATION_STATE_FAILED
+    assert "its machine is gone (max_duration_exceeded)" in failed.message
 
 
 async def test_a_machine_that_is_stopped_and_tells_nothing_more_is_given_up_all_the_same(

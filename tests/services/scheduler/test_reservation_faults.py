@@ -18,6 +18,7 @@ from services.scheduler.jobs.reservation import GRACE, LONGEST_PREPARING, PART, 
 from services.scheduler.jobs.reservation_checks import Maintenance
 from services.scheduler.jobs.states import JobState
 from services.scheduler.runs import settler
+from services.scheduler.runs import session_attempt
 from services.scheduler.runs.session_attempt import SessionAttempt
 from services.scheduler.store.job_store import JobStore
 from tests.services.scheduler.cluster import (
@@ -432,8 +433,9 @@ async def test_an_extension_with_a_part_of_a_second_is_repeated_with_its_key(clu
 
 
 async def test_characters_that_a_database_does_not_take_end_no_reservation_late(
-    tmp_path: Path, database_url: str
+    tmp_path: Path, database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(session_attempt, "POOL_SAYS_WHY", timedelta(0))
     async with scripted_cluster(tmp_path, database_url=database_url) as cluster:
         await cluster.pool.tell("machine-1", "WARM")
         await cluster.start()
