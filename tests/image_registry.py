@@ -26,7 +26,7 @@ _COMMANDS = (
     *("rm", "sleep", "stat", "touch", "true", "wc"),
 )
 _OCI = "application/vnd.oci.image"
-_LISTENING = re.compile(r"listening on (127\.0\.0\.1:[0-9]+)")
+_LISTENING = re.compile(r"listening on ([0-9.]+:[0-9]+)")
 
 
 def missing_for_registry() -> bool:
@@ -132,12 +132,12 @@ class ImageRegistry:
 
 
 @contextmanager
-def running_registry(folder: Path) -> Generator[ImageRegistry]:
-    """A registry with its files in a folder, and its log in `folder/log`."""
+def running_registry(folder: Path, host: str = "127.0.0.1") -> Generator[ImageRegistry]:
+    """A registry on an address of this host, with its files in a folder, and its log in `folder/log`."""
     folder.mkdir(parents=True, exist_ok=True)
     settings = folder / "registry.yml"
     settings.write_text(
-        f"version: 0.1\nstorage: {{filesystem: {{rootdirectory: {folder}/blobs}}}}\nhttp: {{addr: '127.0.0.1:0'}}\n"
+        f"version: 0.1\nstorage: {{filesystem: {{rootdirectory: {folder}/blobs}}}}\nhttp: {{addr: '{host}:0'}}\n"
     )
     log = folder / "log"
     with log.open("wb") as written:

@@ -11,6 +11,7 @@ from wavepool.vmpool.v1 import vmpool_pb2_grpc
 
 from servicekit.rpc.proto_time import instant_to_proto
 from services.vmpool.capacity.offering import offering_of
+from services.vmpool.capacity.scope_checks import longest_lived
 from services.vmpool.machines.lease import PlacedRequest
 from services.vmpool.machines.machine import Halt
 from services.vmpool.machines.order_checks import check_gpu_type
@@ -201,4 +202,5 @@ class VmPoolServicer(vmpool_pb2_grpc.VmPoolServiceServicer):
         """Add up the pool's figures."""
         machines = await self._pool.machines.all(include_ended=True)
         leases, forgotten = await self._pool.leases.counts(), await self._pool.history.totals()
-        return pool_metrics_to_proto(machines, leases, forgotten, self._pool.clock.now(), self._pool.settings)
+        now, longest = self._pool.clock.now(), longest_lived(self._pool.providers)
+        return pool_metrics_to_proto(machines, leases, forgotten, now, self._pool.settings, longest)

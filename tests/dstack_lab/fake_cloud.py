@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+import signal
 import socket
 import threading
 from contextlib import suppress
@@ -134,6 +135,11 @@ class FakeCloud:
     def processes(self, id_: str) -> list[psutil.Process]:
         """The VM's processes, as this machine sees them, so that a test can kill one."""
         return self._datacenter.machine(id_).processes()
+
+    def exceed_max_duration(self, id_: str) -> None:
+        """Has the VM's runner end its job as it does after the job's `max_duration`, which may be hours off."""
+        guest = next(each for each in self.processes(id_) if each.cmdline()[1:3] == ["-m", "tests.dstack_lab.guest"])
+        guest.send_signal(signal.SIGUSR1)
 
     def destroy(self, id_: str) -> None:
         """Removes the VM from the cloud too, as if its owner deleted it in the web console."""

@@ -52,7 +52,8 @@ _RANGES = 4096
 """Numbers of users that nothing else has: systemd's list of ranges leaves them free."""
 _PLACE = Path("/mnt")
 """Where the folder is shown to who may not enter the folders above it."""
-_OUTSIDE = f'mount --bind "$1" {_PLACE} && shift && exec "$@"'
+# Container engines cover parts of /proc, and the kernel lets a user namespace mount no /proc that would show more.
+_OUTSIDE = f'mount -t proc proc /proc 2>/dev/null; mount --bind "$1" {_PLACE} && shift && exec "$@"'
 _LOOPBACK = '"$1" link set lo up && shift && exec "$@"'
 _PATH = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"
 _FILES = {

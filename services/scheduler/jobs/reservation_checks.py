@@ -244,6 +244,16 @@ def wrong_size(gpus: int, machines: int, largest: int) -> Violations:
     return [("spec.gpus", f"is {gpus * machines}{whole}; {at_most}")]
 
 
+def wrong_length(reservation: Reservation, longest_time: timedelta | None, setting: str) -> Violations:
+    """What is wrong with its time, if it can have a machine for `longest_time` at most; None for no limit."""
+    if longest_time is None or reservation.longest_lease <= longest_time:
+        return []
+    most = longest_time - (reservation.longest_lease - reservation.total)
+    at_most = f"the most is {_text(most)}" if most > timedelta(0) else "there is no time at all"
+    why = f"the machines that the pool starts do not live longer ({setting})"
+    return [("spec.duration", f"is {_text(reservation.total)}; {at_most}, as {why}")]
+
+
 def _wrong_gpus(asked: reservations_pb2.ReservationSpec, gpu_type: str | None) -> Violations:
     gpus = asked.gpus
     if not gpus or gpus in LEGAL_GPUS:

@@ -82,10 +82,15 @@ class Placed:
 
 
 class PoolLimits(NamedTuple):
-    """The machines that the pool may have at a time, and the most GPUs of one that it starts."""
+    """The machines that the pool may have at a time, and the most GPUs of one that it starts.
+
+    A reservation can need one that it starts for `longest_time` at most, which `life_setting` sets; None: no limit.
+    """
 
     machines: int = 0
     gpus: int = 1
+    longest_time: timedelta | None = None
+    life_setting: str = ""
 
 
 class Pool:
@@ -169,10 +174,12 @@ class Pool:
         }
 
     async def limits(self) -> PoolLimits:
-        """How many machines there may be at a time, and the most GPUs of one; raises PoolUnreachableError."""
+        """How many machines there may be at a time, and what they are at most; raises PoolUnreachableError."""
         with _translated({}):
             answer = await self._stub.GetPoolMetrics(vmpool_pb2.GetPoolMetricsRequest(), timeout=CALL_SECONDS)
-        return PoolLimits(answer.max_machines, max(answer.gpus_per_machine, default=1))
+        longest_time = answer.longest_time.ToTimedelta() if answer.HasField("longest_time") else None
+        gpus = max(answer.gpus_per_machine, default=1)
+        return PoolLimits(answer.max_machines, gpus, longest_time, answer.life_setting)
 
     async def watch_machines(self) -> AsyncIterator[vmpool_pb2.MachineEvent]:
         """Streams the present machines, then every transition; raises PoolUnreachableError if the stream breaks."""

@@ -63,6 +63,13 @@ class DatedAdmission:
         """The GPUs of the largest machine of these types that there is or may be; 0 if nobody knows what may be."""
         return max(map(self._dated.largest, gpu_types)) if self._dated.limits.machines else 0
 
+    def longest_time(self, job: Job) -> timedelta | None:
+        """For how long a reservation can have a machine that the pool starts; None if one that is there lasts."""
+        begin = job.reserved.start_time or job.create_time
+        if self._dated.lasts(job.spec.gpu_types, begin + job.reserved.longest_lease):
+            return None
+        return self._dated.limits.longest_time
+
     def check(self, job: Job) -> None:
         """Raises CalendarConflictError if it cannot be honoured, and CalendarUnreadyError if that is not known yet."""
         if not self._dated.is_loaded:

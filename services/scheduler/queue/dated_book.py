@@ -312,6 +312,14 @@ class DatedBook:
         )
         return max(self.limits.gpus if self.limits.machines else 0, *standing, 0)
 
+    def lasts(self, gpu_types: Collection[str], until: datetime) -> bool:
+        """True if a machine of these types that there is now lives until then."""
+        return any(
+            offer.gpu_type in gpu_types and (offer.life_end is None or until <= offer.life_end)
+            for offer in self._inventory.offers()
+            if offer.stage is not MachineStage.CLOSED
+        )
+
     def _end_of(self, job: Job) -> datetime:
         """The end of what runs, as others count on it: a dated one ends on time, and its grace is not its own."""
         now = self._now()

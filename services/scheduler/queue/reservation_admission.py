@@ -24,6 +24,7 @@ from services.scheduler.jobs.reservation_checks import (
     free_name,
     in_maintenance,
     reservation_fingerprint,
+    wrong_length,
     wrong_machines,
     wrong_reserver,
     wrong_size,
@@ -141,12 +142,14 @@ class ReservationAdmission:
         await self._check_limits(job.changed(reservation=more), limits, self._clock.now())
 
     async def _check_can_be_had(self, job: Job) -> None:
-        """Raises MaintenanceError, and InvalidRequestError if the pool never has so large a machine, or so many."""
+        """Raises MaintenanceError, and InvalidRequestError if the pool never has such a machine, or so many."""
         if closed := in_maintenance(job.spec.gpu_types, job.user_id, self.limits.maintenance):
             raise MaintenanceError(*closed[0])
         limits, largest = await self._dated.pool_limits(), self._dated.largest_machine(job.spec.gpu_types)
         gpus, machines = job.spec.resources.gpus, job.spec.machines
-        if wrong := wrong_machines(machines, limits.machines) or wrong_size(gpus, machines, largest):
+        longest_time = self._dated.longest_time(job)
+        wrong = wrong_machines(machines, limits.machines) or wrong_size(gpus, machines, largest)
+        if wrong := [*wrong, *wrong_length(job.reserved, longest_time, limits.life_setting)]:
             raise InvalidRequestError(wrong)
 
     async def _instead_of(self, job: Job) -> str:

@@ -74,6 +74,8 @@ NO_SHOW_WARNING = timedelta(minutes=10)
 """A reservation that nobody has logged in to is warned so long before it is ended."""
 LAST_SNAPSHOT = timedelta(seconds=15)
 """Time for a machine that is stopped by request to tell the last snapshot of a disk: more than it has to end."""
+POOL_SAYS_WHY = timedelta(seconds=15)
+"""Time for the pool to say why an executor was stopped: its provider may end a machine before the pool hears of it."""
 OTHERS_END = timedelta(seconds=30)
 """Time for the other sessions of a reservation to end after its first machine's did; later they end by themselves."""
 RETRY_BACKOFF = Backoff(first=timedelta(seconds=0.1), longest=timedelta(seconds=5))
@@ -126,6 +128,10 @@ class SessionAttempt(LeasedAttempt):
         self._over: set[int] = set()
         """The ranks of the machines whose sessions are over."""
         self._all_over = asyncio.Event()
+        self._executor_stopped = False
+        """True once a session has said that its executor was stopped."""
+        self._give_up: Callable[[], None] | None = None
+        """Ends the attempt for the reason that the pool gave, while a last snapshot is awaited."""
 
     @property
     def _reservation(self) -> Reservation:
@@ -140,9 +146,10 @@ class SessionAttempt(LeasedAttempt):
     def machine_gone(self, machine_id: str, reason: str, *, stopped: bool) -> None:
         """Notes that vmpool has given a machine up; one that is `stopped` may still tell a disk's last snapshot."""
         is_followed = self._end is not None and not self._end.done() and machine_id == self.lease.machine_id
-        if stopped and is_followed and self._reservation.disk and self._reservation.active_time:
-            give_up = partial(super().machine_gone, machine_id, reason, stopped=stopped)
-            self._timers.append(asyncio.get_running_loop().call_later(LAST_SNAPSHOT.total_seconds(), give_up))
+        keeps_home = self._reservation.disk and self._reservation.active_time
+        if stopped and is_followed and keeps_home and not self._executor_stopped:
+            self._give_up = partial(super().machine_gone, machine_id, reason, stopped=stopped)
+            self._timers.append(asyncio.get_running_loop().call_later(LAST_SNAPSHOT.total_seconds(), self._give_up))
             return
         super().machine_gone(machine_id, reason, stopped=stopped)
 
@@ -346,9 +353,9 @@ class SessionAttempt(LeasedAttempt):
         raise AttemptLostError("what its image is built from is gone", final=_NO_CONTEXT)
 
     async def _lent_disk(self) -> LentDisk | None:
-        """What the machine is given of the reservation's disk; nothing once there is a session."""
+        """What the machine is given of the reservation's disk; a session that is there is known by its disk, too."""
         reserved = self._reservation.disk
-        if reserved is None or self.job.run_seq:
+        if reserved is None:
             return None
         if lent := await self._disks.lend(reserved.disk_id, self.job):
             return lent
@@ -430,6 +437,10 @@ class SessionAttempt(LeasedAttempt):
             self._begin_after(seconds, duty)
 
     async def _finish(self, ended: SessionEnded, end_time: datetime, rank: int) -> Job:
+        is_stopped = ended.reason == session_pb2.SESSION_END_REASON_EXECUTOR_STOPPED
+        if is_stopped and self._reservation.active_time and not (self._is_cancelled or self.job.cancel_time):
+            await self._hear_why()
+            raise self._lost_by(ended, rank)
         if self.job.more_leases:
             ended, end_time = await self._end_with_others(ended, end_time, rank)
         async with self._turn:
@@ -443,6 +454,13 @@ class SessionAttempt(LeasedAttempt):
             if reservation.active_time and (message := _ENDS_FROM_INSIDE.get(ended.reason)):
                 return await self._settle(JobState.FINISHED, reservation.used(end_time), message)
         raise self._lost_by(ended, rank)
+
+    async def _hear_why(self) -> None:
+        """Waits for the pool, which ends the attempt, to say why the machine was stopped: its owner is to read that."""
+        if self._give_up:
+            self._give_up()
+        self._executor_stopped = True
+        await asyncio.sleep(POOL_SAYS_WHY.total_seconds())
 
     def _lost_by(self, ended: SessionEnded, rank: int) -> AttemptLostError:
         details = _readable(ended.details)

@@ -33,6 +33,14 @@ def check_scope_gpu_count(gpu_count: int, providers: ProviderSet, provider: str 
         check_gpu_count(gpu_count, field, sorted({count for scope in scopes.values() for count in scope.gpu_counts}))
 
 
+def longest_lived(providers: ProviderSet) -> Scope | None:
+    """The scope of the provider whose machines live longest; None if one of them sets no limit, or may set none."""
+    scopes = _scopes(providers.names, providers)
+    if not scopes or not all(scope.longest_life for scope in scopes.values()):
+        return None
+    return max(scopes.values(), key=lambda scope: scope.longest_life)
+
+
 def _scopes(names: Sequence[str], providers: ProviderSet) -> Mapping[str, Scope] | None:
     """The scopes by provider; None if a provider has no scope."""
     scopes: dict[str, Scope] = {}

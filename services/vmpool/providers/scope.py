@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Protocol, runtime_checkable
 
 
@@ -13,6 +14,9 @@ class Scope:
     gpu_counts: tuple[int, ...]
     """GPU counts of a machine."""
     backends: tuple[str, ...] = ()
+    longest_life: timedelta = timedelta(0)
+    """It ends its machines after that time, which `life_setting` sets; 0: no limit."""
+    life_setting: str = ""
 
 
 @runtime_checkable
@@ -21,5 +25,5 @@ class Scoped(Protocol):
 
     @property
     def scope(self) -> Scope:
-        """The GPU counts and the backends that it could ever offer."""
+        """The GPU counts, the backends and the life of machines that it could ever offer."""
         ...

@@ -23,6 +23,7 @@ from services.vmpool.machines.lease import (
     check_whole_gpus,
 )
 from services.vmpool.machines.machine import OVER, Machine, MachineState
+from services.vmpool.machines.offer import START_MARGIN
 from services.vmpool.machines.order_checks import check_fallback_gpu_types, check_gpu_type
 from services.vmpool.machines.slot import check_size
 from services.vmpool.policy.packing import Demand
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from services.vmpool.machines.lease import Lease
     from services.vmpool.machines.pool_totals import PoolTotals
     from services.vmpool.policy.sizing import Plan
+    from services.vmpool.providers.scope import Scope
 
 MAX_DEMANDS = 1000
 """Far more than there are kinds of work; a larger report is a bug of the caller."""
@@ -218,10 +220,14 @@ def pool_metrics_to_proto(
     forgotten: PoolTotals,
     now: datetime,
     settings: VmPoolSettings,
+    longest_lived: Scope | None,
 ) -> pb.GetPoolMetricsResponse:
-    """The pool's figures, over remembered and forgotten machines and leases, and its limits."""
+    """The pool's figures, over remembered and forgotten machines and leases, and its limits.
+
+    `longest_lived` is the provider whose machines live longest, None if there is no limit.
+    """
     idle = sum((machine.idle_until(now) for machine in machines), forgotten.idle)
-    return pb.GetPoolMetricsResponse(
+    answer = pb.GetPoolMetricsResponse(
         total_machines=forgotten.machines + len(machines),
         active_machines=sum(machine.state not in OVER for machine in machines),
         busy_machines=sum(machine.state is MachineState.BUSY for machine in machines),
@@ -232,3 +238,7 @@ def pool_metrics_to_proto(
         max_machines=settings.most_machines(),
         gpus_per_machine=settings.gpus_per_machine,
     )
+    if longest_lived:
+        answer.longest_time.FromTimedelta(max(timedelta(0), longest_lived.longest_life - START_MARGIN))
+        answer.life_setting = longest_lived.life_setting
+    return answer

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,6 +22,7 @@ RUNNER_PORT = 10999
 
 async def boot(folder: Path) -> None:
     agents = Agents(folder)
+    asyncio.get_running_loop().add_signal_handler(signal.SIGUSR1, agents.exceed_max_duration)
     await serve_relay(folder / "relay.sock")
     servers = [_server(agents.shim(), SHIM_PORT), _server(agents.runner(), RUNNER_PORT)]
     running = [asyncio.create_task(each.serve()) for each in servers]

@@ -30,6 +30,11 @@ class Agents:
         self._tasks: dict[str, dict[str, Any]] = {}
         self._job: Job | None = None
 
+    def exceed_max_duration(self) -> None:
+        """Has the runner end its job as it does after the job's `max_duration`."""
+        assert self._job is not None
+        self._job.exceed_max_duration()
+
     def shim(self) -> Starlette:
         return Starlette(
             routes=[

@@ -44,6 +44,7 @@ class Job:
         self._output: list[dict[str, Any]] = []
         self._process: asyncio.subprocess.Process | None = None
         self._begun = asyncio.Event()
+        self._late = asyncio.Event()
         self._terminal = -1
         self._cancelled = False
         self._task: asyncio.Task[None] | None = None
@@ -68,6 +69,10 @@ class Job:
         self._cancelled = True
         self._stopping = asyncio.create_task(self._interrupt())
 
+    def exceed_max_duration(self) -> None:
+        """Ends the job as if it had run for its `max_duration`."""
+        self._late.set()
+
     async def kill(self) -> None:
         """Ends everything at once, as the end of a container does."""
         self._cancelled = True
@@ -78,21 +83,27 @@ class Job:
 
     async def _run(self) -> None:
         self._add_state("running")
-        seconds = self._spec.get("max_duration") or None
-        running = asyncio.create_task(self._execute())
-        _, late = await asyncio.wait([running], timeout=seconds)
+        running, limit = asyncio.create_task(self._execute()), asyncio.create_task(self._reach_limit())
+        await asyncio.wait([running, limit], return_when=asyncio.FIRST_COMPLETED)
+        late = not running.done()
+        limit.cancel()
         if late:
             await self._interrupt()
         exit_status = await running
-        if exit_status == 0:
-            self._add_state("done", exit_status=0)
-        elif self._cancelled:
+        # For Go's exec, a command that was interrupted has failed, also if it exits with 0.
+        if self._cancelled:
             self._add_state("terminated")
         elif late:
             reason = {"termination_reason": "max_duration_exceeded", "termination_message": "Max duration exceeded"}
             self._add_state("terminated", **reason)
+        elif exit_status == 0:
+            self._add_state("done", exit_status=0)
         else:
             self._add_state("failed", exit_status=exit_status)
+
+    async def _reach_limit(self) -> None:
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._late.wait(), self._spec.get("max_duration") or None)
 
     async def _execute(self) -> int:
         self._terminal, slave = os.openpty()

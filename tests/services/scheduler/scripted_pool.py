@@ -11,6 +11,7 @@ import grpc
 from wavepool.executor.v1 import inventory_pb2
 from wavepool.vmpool.v1 import vmpool_pb2, vmpool_pb2_grpc
 
+from servicekit.rpc.proto_time import duration_to_proto
 from tests.services.scheduler.scripted_executor import TOKEN
 from vocabulary.slots import WHOLE_GPU, Slot, free_slots, overlap, taken
 
@@ -49,6 +50,7 @@ class ScriptedPool(vmpool_pb2_grpc.VmPoolServiceServicer):
         self.longest_lease = timedelta(days=7)
         self.max_machines = 0
         self.gpus_per_machine = 1
+        self.longest_time: timedelta | None = None
         self.release_refusal: grpc.StatusCode | None = None
         self.releases_refused = 0
 
@@ -236,7 +238,10 @@ class ScriptedPool(vmpool_pb2_grpc.VmPoolServiceServicer):
     ) -> vmpool_pb2.GetPoolMetricsResponse:
         del request, context
         return vmpool_pb2.GetPoolMetricsResponse(
-            max_machines=self.max_machines, gpus_per_machine=[self.gpus_per_machine]
+            max_machines=self.max_machines,
+            gpus_per_machine=[self.gpus_per_machine],
+            longest_time=duration_to_proto(self.longest_time),
+            life_setting="VMPOOL_LIFE",
         )
 
     async def WatchMachines(

@@ -78,6 +78,8 @@ class ScriptedSessions(session_pb2_grpc.SessionServiceServicer):
                 )
                 await session.add(ready=ready)
             self.opened.set()
+        elif _kind_of(request) != _kind_of(session.request):
+            await context.abort(grpc.StatusCode.ALREADY_EXISTS, "the session was opened with something else")
         seq = request.after_seq
         while True:
             await self._more_events_than(session, seq)
@@ -145,3 +147,12 @@ class ScriptedSessions(session_pb2_grpc.SessionServiceServicer):
             await context.abort(grpc.StatusCode.UNAVAILABLE, "scripted silence")
         if self.refusal:
             await context.abort(self.refusal, "scripted refusal")
+
+
+def _kind_of(request: session_pb2.OpenSessionRequest) -> Any:
+    """What an executor compares when a session is asked for again."""
+    return (
+        *([(slot.gpu, slot.first_eighth, slot.eighths) for slot in request.slots], dict(request.environment)),
+        *(request.home, request.disk.disk_id, request.gang.SerializeToString(deterministic=True)),
+        *(request.image, request.build_digest, request.preserve_entrypoint),
+    )

@@ -118,6 +118,19 @@ async def test_a_reservation_without_a_disk_has_none(cluster: Cluster) -> None:
     assert not session_of(cluster, reservation).request.HasField("disk")
 
 
+async def test_a_session_with_a_disk_is_found_again_after_its_machine_was_silent(cluster: Cluster) -> None:
+    await create(cluster)
+    reservation = await active(cluster, disk="work")
+    await snapshot(session_of(cluster, reservation), "one", reason=session_pb2.SNAPSHOT_REASON_INTERVAL)
+    await cluster.reservation_events(reservation.reservation_id, "snapshot")
+    await cluster.sessions.fall_silent()
+    cluster.sessions.silent.clear()
+    await session_of(cluster, reservation).add(login=session_pb2.SessionLogin(connection=1, user="alice"))
+    events = await cluster.reservation_events(reservation.reservation_id, "login")
+    assert kinds(events)[-1] == "login"
+    assert (await cluster.reservation(reservation.reservation_id)).state == reservations_pb2.RESERVATION_STATE_ACTIVE
+
+
 async def test_the_next_reservation_begins_with_the_last_snapshot_of_the_one_before(cluster: Cluster) -> None:
     disk = await create(cluster, size_limit_bytes=5 * GIB)
     first = await active(cluster, disk="work")
@@ -393,11 +406,23 @@ async def test_a_session_that_ended_while_the_scheduler_was_away_leaves_its_last
 async def test_the_last_snapshot_of_a_machine_that_is_stopped_is_heard_before_it_is_given_up(cluster: Cluster) -> None:
     await create(cluster)
     reservation = await active(cluster, disk="work")
-    await cluster.pool.tell("machine-1", "DRAINING")
+    await cluster.pool.tell("machine-1", "DRAINING", reason="somebody stopped it")
     await snapshot(session_of(cluster, reservation), "one")
     await session_of(cluster, reservation).end("EXECUTOR_STOPPED")
-    assert (await over(cluster, reservation)).state == reservations_pb2.RESERVATION_STATE_FAILED
+    failed = await over(cluster, reservation)
+    assert failed.state == reservations_pb2.RESERVATION_STATE_FAILED
+    assert "its machine is gone (somebody stopped it)" in failed.message
     assert [one.snapshot_id for one in (await listed(cluster))[0].snapshots] == ["one"]
+
+
+async def test_who_loses_a_reservation_reads_why_even_if_the_pool_knows_it_after_the_machine(cluster: Cluster) -> None:
+    await create(cluster)
+    reservation = await active(cluster, disk="work")
+    await session_of(cluster, reservation).end("EXECUTOR_STOPPED")
+    await cluster.pool.tell("machine-1", "STOPPED", reason="max_duration_exceeded")
+    failed = await over(cluster, reservation)
+    assert failed.state == reservations_pb2.RESERVATION_STATE_FAILED
+    assert "its machine is gone (max_duration_exceeded)" in failed.message
 
 
 async def test_a_machine_that_is_stopped_and_tells_nothing_more_is_given_up_all_the_same(

@@ -23,6 +23,7 @@ from services.scheduler.jobs.reservation_checks import (
     extension_of,
     free_name,
     node_of,
+    wrong_length,
     wrong_machines,
     wrong_name,
     wrong_size,
@@ -201,6 +202,25 @@ def test_several_machines_are_whole_ones_that_start_together() -> None:
 )
 def test_more_machines_than_the_pool_may_have_are_too_many(machines: int, most: int, fault: str) -> None:
     assert wrong_machines(machines, most) == ([("spec.gpus", fault)] if fault else [])
+
+
+@pytest.mark.parametrize(
+    ("hours", "longest_hours", "fault"),
+    [
+        (12, 11.5, "is 12 h; the most is 10.3 h, as the machines that the pool starts do not live longer"),
+        (10.3, 11.5, ""),
+        (24, None, ""),
+        (0.1, 1, "is 6 minutes; there is no time at all, as the machines that the pool starts do not live longer"),
+    ],
+)
+def test_a_reservation_that_no_machine_would_last_for_is_too_long(
+    hours: float, longest_hours: float | None, fault: str
+) -> None:
+    reservation = Reservation("name", (), timedelta(hours=hours))
+    longest = None if longest_hours is None else timedelta(hours=longest_hours)
+    found = wrong_length(reservation, longest, "VMPOOL_LIFE")
+    assert [(field, said[: len(fault)]) for field, said in found] == ([("spec.duration", fault)] if fault else [])
+    assert all("(VMPOOL_LIFE)" in said for _, said in found)
 
 
 TOO_SMALL = "no machine has more than 4, and the pool starts none with more (VMPOOL_GPUS_PER_MACHINE)"

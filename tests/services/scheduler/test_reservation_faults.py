@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import base64
-from datetime import UTC, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import grpc
 import pytest
+from google.protobuf.duration_pb2 import Duration
 from pydantic import ValidationError
 from wavepool.executor.v1 import session_pb2
 from wavepool.scheduler.v1 import reservations_pb2
@@ -17,7 +18,7 @@ from services.scheduler.config import SchedulerSettings
 from services.scheduler.jobs.reservation import GRACE, LONGEST_PREPARING, PART, SILENCE_AFTER_END
 from services.scheduler.jobs.reservation_checks import Maintenance
 from services.scheduler.jobs.states import JobState
-from services.scheduler.runs import settler
+from services.scheduler.runs import session_attempt, settler
 from services.scheduler.runs.session_attempt import SessionAttempt
 from services.scheduler.store.job_store import JobStore
 from tests.services.scheduler.cluster import (
@@ -296,6 +297,30 @@ async def test_what_no_machine_can_give_is_refused_at_once_unless_a_larger_one_s
     assert (await cluster.reserve(gpus=4)).spec.gpus == 4
 
 
+async def test_what_would_outlive_every_machine_is_refused_at_once_unless_one_that_stands_lasts(
+    tmp_path: Path,
+) -> None:
+    ten, twelve = Duration(seconds=10 * 3600), Duration(seconds=12 * 3600)
+    async with scripted_cluster(tmp_path) as cluster:
+        cluster.pool.longest_time = 11.5 * HOUR
+        await cluster.start()
+
+        error = await refused(cluster.reserve(duration=twelve))
+        assert error.code() is grpc.StatusCode.INVALID_ARGUMENT
+        assert "spec.duration: is 12 h; the most is 10.3 h" in (error.details() or "")
+        assert "(VMPOOL_LIFE)" in (error.details() or "")
+        spec = sound_reservation(duration=twelve)
+        quote = reservations_pb2.QuoteReservationRequest(account_id=ACCOUNT, user_id=USER, spec=spec)
+        assert "VMPOOL_LIFE" in ((await refused(cluster.reservations.QuoteReservation(quote))).details() or "")
+        assert (await cluster.reserve("shorter", duration=ten)).reservation_id
+
+        await cluster.pool.tell("lasting", "WARM")
+        scheduler = cluster.scheduler
+        assert scheduler
+        await until(lambda: scheduler.dated.lasts(["MI300X"], datetime.now(UTC) + 99 * HOUR))
+        assert (await cluster.reserve("longer", duration=twelve)).reservation_id
+
+
 async def test_a_type_in_maintenance_is_for_those_whom_the_operator_names(tmp_path: Path) -> None:
     closed = {"mi300x": {"reason": "new firmware until 15:00", "users": ["user-of-the-operator"]}}
     async with scripted_cluster(tmp_path, maintenance=closed) as cluster:
@@ -432,8 +457,9 @@ async def test_an_extension_with_a_part_of_a_second_is_repeated_with_its_key(clu
 
 
 async def test_characters_that_a_database_does_not_take_end_no_reservation_late(
-    tmp_path: Path, database_url: str
+    tmp_path: Path, database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(session_attempt, "POOL_SAYS_WHY", timedelta(0))
     async with scripted_cluster(tmp_path, database_url=database_url) as cluster:
         await cluster.pool.tell("machine-1", "WARM")
         await cluster.start()

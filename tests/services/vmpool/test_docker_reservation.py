@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import socket
 import subprocess
 import threading
@@ -13,6 +14,7 @@ import pytest
 from tests.end_to_end.test_gangs import GANG
 from tests.end_to_end.test_reservations import Person, ended
 from tests.end_to_end.wavepool_processes import start
+from tests.image_registry import busybox, running_registry
 from tests.services.executor.test_image import IMAGE
 
 if TYPE_CHECKING:
@@ -130,6 +132,32 @@ def test_a_session_in_a_container_has_a_network_and_a_real_sandbox(tmp_path: Pat
         assert ended(wavepool, made["id"])["state"] == "cancelled"
     finally:
         wavepool.stop()
+
+
+@pytest.mark.images
+@pytest.mark.builds
+def test_a_container_fetches_an_image_and_builds_one_from_a_dockerfile(tmp_path: Path) -> None:
+    with running_registry(tmp_path / "registry", BRIDGE) as registry:
+        registry.push("tiny", busybox(), config={"Env": ["PATH=/bin"]})
+        image = f"{registry.address}/tiny:1"
+        (tmp_path / "folder").mkdir()
+        (tmp_path / "folder" / "mine").write_text("of the folder\n")
+        (tmp_path / "folder" / "Dockerfile").write_text(f"FROM {image}\nCOPY mine /opt/\nRUN id -u > /opt/made\n")
+        environment = {"EXECUTOR_DEVICE": "cpu", "EXECUTOR_IMAGE_INSECURE_REGISTRIES": registry.address}
+        wavepool = start(
+            tmp_path / "wavepool",
+            VMPOOL_PROVIDERS="docker",
+            VMPOOL_DOCKER_IMAGE=IMAGE,
+            VMPOOL_DOCKER_ENVIRONMENT=json.dumps(environment),
+        )
+        try:
+            person = Person(wavepool, tmp_path / "home")
+            fetched = person.run("run", "-h", "0.1", "--image", image, "--", "cat", "/etc/os-release")
+            assert (fetched.returncode, fetched.stdout) == (0, b"ID=tiny\n"), fetched.stderr.decode()
+            built = person.run("run", "-h", "0.1", "--dockerfile", str(tmp_path / "folder"), "--", "cat /opt/m*")
+            assert (built.returncode, built.stdout) == (0, b"0\nof the folder\n"), built.stderr.decode()
+        finally:
+            wavepool.stop()
 
 
 def test_two_containers_are_the_nodes_of_one_reservation(tmp_path: Path) -> None:

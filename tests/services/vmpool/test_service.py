@@ -11,6 +11,7 @@ from wavepool.executor.v1 import inventory_pb2
 from wavepool.vmpool.v1 import vmpool_pb2 as pb
 
 from services.vmpool.machines.machine import MachineState
+from services.vmpool.providers.scope import Scope
 from tests.services.vmpool.grpc_failures import failure
 
 if TYPE_CHECKING:
@@ -274,6 +275,17 @@ async def test_metrics_sum_the_pool_up(bench: Bench, stub: VmPoolServiceAsyncStu
         gpus_per_machine=bench.settings.gpus_per_machine,
     )
     assert (await stub.GetMachine(pb.GetMachineRequest(machine_id=machine.machine_id))).machine.jobs_run == 2
+
+
+@pytest.mark.parametrize(("hours", "longest"), [(12, timedelta(hours=11.5)), (0.25, timedelta(0))])
+async def test_metrics_say_for_how_long_a_reservation_can_have_a_machine(
+    bench: Bench, stub: VmPoolServiceAsyncStub, hours: float, longest: timedelta
+) -> None:
+    assert not (await stub.GetPoolMetrics(pb.GetPoolMetricsRequest())).HasField("longest_time")
+    bench.provider.scope = Scope((1,), longest_life=timedelta(hours=hours), life_setting="VMPOOL_LIFE")
+    metrics = await stub.GetPoolMetrics(pb.GetPoolMetricsRequest())
+    assert (metrics.longest_time.ToTimedelta(), metrics.life_setting) == (longest, "VMPOOL_LIFE")
+    assert metrics.HasField("longest_time")
 
 
 async def test_a_machine_that_calls_itself_unfit_is_drained_with_its_reason(

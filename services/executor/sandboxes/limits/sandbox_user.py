@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import socket
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from services.executor.sandboxes.sandbox import SandboxError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 # systemd keeps 61184..65519 for users that exist only while something runs
 _FIRST_UID = 61184
 _LAST_UID = 65519
+_SPREAD = 2189
+"""Network namespaces are numbered one after another; by this, the first ids of 100 of them are at least 42 apart."""
 
 
 class SandboxUser:
     """Holds a user id that no other sandbox on this machine has at the same time.
 
     An abstract Unix socket name marks the id as taken: the kernel keeps it unique among all our processes and frees it
-    when the holder dies, so there is no file to clean up.
+    when the holder dies, so there is no file to clean up. The names are those of a network namespace, so containers of
+    one machine do not see each other's; but some of us end all processes of an id, wherever they are. That is why each
+    namespace begins with another id.
     """
 
     def __init__(self) -> None:
@@ -26,8 +35,15 @@ class SandboxUser:
         self._hold.close()
 
 
+def user_ids(network_namespace: int) -> Iterator[int]:
+    """All ids, in the order in which the sandboxes of a network namespace take them."""
+    ids = range(_FIRST_UID, _LAST_UID + 1)
+    first = network_namespace * _SPREAD
+    return (ids[(first + number) % len(ids)] for number in range(len(ids)))
+
+
 def _take_free_uid() -> tuple[socket.socket, int]:
-    for uid in range(_FIRST_UID, _LAST_UID + 1):
+    for uid in user_ids(Path("/proc/self/ns/net").stat().st_ino):
         hold = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC)
         try:
             # The old name stays, so that an executor of an earlier version on this machine does not take the same id.

@@ -78,7 +78,11 @@ class DockerProvider:
     @property
     def scope(self) -> Scope:
         """The GPU count of the settings; every machine has it."""
-        return Scope(gpu_counts=(self._config.gpu_count,))
+        return Scope(
+            gpu_counts=(self._config.gpu_count,),
+            longest_life=self._plan.max_duration,
+            life_setting="VMPOOL_DOCKER_MAX_DURATION",
+        )
 
     async def start(self) -> None:
         """Look for the engine and its image; raises ProviderError if the engine answers and has no such image."""
@@ -111,8 +115,8 @@ class DockerProvider:
                 self._config.gpu_count,
                 price,
                 available=available,
-                longest_life=self._plan.max_duration,
-                life_setting="VMPOOL_DOCKER_MAX_DURATION",
+                longest_life=self.scope.longest_life,
+                life_setting=self.scope.life_setting,
             )
             for gpu_type in self._config.gpu_types
         ]

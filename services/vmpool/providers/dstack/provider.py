@@ -71,7 +71,8 @@ class DstackProvider:
     @property
     def scope(self) -> Scope:
         """The GPU counts and backends of the settings."""
-        return Scope(self._config.market.gpu_counts, self._config.market.backends)
+        market = self._config.market
+        return Scope(market.gpu_counts, market.backends, self._config.max_duration, "VMPOOL_DSTACK_MAX_DURATION")
 
     async def start(self) -> None:
         """Check version, token, project, backends and fleet. If the server does not answer, they are checked later."""
@@ -96,7 +97,7 @@ class DstackProvider:
         offers = await self._ask_for_offers(True)
         # A restarted server has dropped the backends that its configuration file does not name.
         self._examined = bool(offers)
-        life, setting = self._config.max_duration, "VMPOOL_DSTACK_MAX_DURATION"
+        life, setting = self.scope.longest_life, self.scope.life_setting
         return [replace(offer, longest_life=life, life_setting=setting) for offer in offers]
 
     def resource_name(self, machine_id: str) -> str:

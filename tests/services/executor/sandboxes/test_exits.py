@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
 import os
 import signal
 import subprocess
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from services.executor.sandboxes.limits.cgroup_place import cgroup_parents
-from services.executor.sandboxes.limits.sandbox_user import SandboxUser
+from services.executor.sandboxes.limits.sandbox_user import SandboxUser, user_ids
 from services.executor.sandboxes.running_sandbox import RunningSandbox
 from services.executor.sandboxes.sandbox import Mount, SandboxError
 from tests.services.executor.sandboxes.shell import SHORT_WALL, processes_with, until
@@ -109,6 +110,13 @@ def test_a_user_id_is_held_by_one_sandbox_at_a_time() -> None:
     third = SandboxUser()
     assert third.uid <= second.uid
     third.release()
+
+
+def test_the_executors_of_containers_on_one_machine_take_user_ids_that_are_far_apart() -> None:
+    namespaces = range(4026531833, 4026531833 + 100)
+    taken = [uid for namespace in namespaces for uid in itertools.islice(user_ids(namespace), 42)]
+    assert len(set(taken)) == len(taken)
+    assert sorted(user_ids(namespaces[0])) == list(range(61184, 65520))
 
 
 @pytest.mark.parametrize(

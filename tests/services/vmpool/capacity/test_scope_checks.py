@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 
-from services.vmpool.capacity.scope_checks import check_preferences, check_scope_gpu_count
+from services.vmpool.capacity.scope_checks import check_preferences, check_scope_gpu_count, longest_lived
 from services.vmpool.errors import InvalidFieldError
 from services.vmpool.providers.provider_set import ProviderSet
 from services.vmpool.providers.scope import Scope
@@ -44,3 +46,17 @@ def test_machines_of_a_size_that_nobody_has_are_refused() -> None:
 def test_a_provider_that_tells_no_scope_could_have_anything() -> None:
     check_preferences(["mars"], 8, pool(HOST, None))
     check_scope_gpu_count(8, pool(HOST, None), "p1")
+
+
+DAY = Scope(gpu_counts=(1,), longest_life=timedelta(hours=24), life_setting="VMPOOL_DAY")
+WEEK = Scope(gpu_counts=(1,), longest_life=timedelta(days=7), life_setting="VMPOOL_WEEK")
+
+
+@pytest.mark.parametrize(
+    ("scopes", "longest"),
+    [((DAY,), DAY), ((DAY, WEEK), WEEK), ((DAY, HOST), None), ((DAY, None), None), ((), None)],
+)
+def test_the_longest_life_is_that_of_the_provider_with_the_highest_limit_if_all_have_one(
+    scopes: tuple[Scope | None, ...], longest: Scope | None
+) -> None:
+    assert longest_lived(pool(*scopes)) == longest
