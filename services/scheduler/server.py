@@ -36,6 +36,7 @@ from services.scheduler.jobs.allowance import SubmissionLimits
 from services.scheduler.jobs.dated_limits import DatedLimits
 from services.scheduler.jobs.reservation_checks import ReservationLimits
 from services.scheduler.jobs.reservation_usage import UserLimits
+from services.scheduler.jobs.run_history import DAY, DAYS_REMEMBERED
 from services.scheduler.jobs.states import JobState
 from services.scheduler.monitoring.pruner import AttemptPruner
 from services.scheduler.monitoring.queue_monitor import QueueMonitor
@@ -216,6 +217,7 @@ class Scheduler:
     """All parts of a scheduler, wired together; the caller of `build` closes the database."""
 
     settings: SchedulerSettings
+    clock: Clock
     lease: LeaderLease
     server: ServiceServer
     waiting: WaitingJobs
@@ -247,7 +249,7 @@ class Scheduler:
         self.lease.address = self.settings.address(self.server.port)
         if not await self.lease.try_take():
             await self.lease.taken()
-            self.forecast.remember(await self.reader.run_times({JobState.FINISHED}, RUNS_READ))
+            await learn(self.forecast, self.reader, self.clock)
         try:
             await self.lease.lead(
                 *[run_loop(WhileSure(loop, self.lease), interval, wake) for loop, interval, wake in self.duties]
@@ -255,6 +257,14 @@ class Scheduler:
         finally:
             # Not only when the server has stopped: until then, its last calls may take seconds.
             await self.runner.stop()
+
+
+async def learn(forecast: Forecast, reader: JobReader, clock: Clock) -> None:
+    """Tells the forecast of the last runs and reservations."""
+    forecast.remember(await reader.run_times({JobState.FINISHED}, RUNS_READ))
+    now = clock.now()
+    recent = reader.reservations_between(now - (DAYS_REMEMBERED + 1) * DAY, now)
+    forecast.remember_reservations([job async for job in recent])
 
 
 async def build(  # noqa: PLR0915 - one statement for each part
@@ -287,7 +297,7 @@ async def build(  # noqa: PLR0915 - one statement for each part
     dated = DatedBook(waiting, running, inventory, clock, settings.longest_run, settings.dated_share)
     situations = Situations(book, usage, waiting, running, inventory, clock, settings.longest_run, placements, dated)
     forecast = Forecast(waiting, running, inventory, clock, book, dated, situations.may_have_turn)
-    forecast.remember(await reader.run_times({JobState.FINISHED}, RUNS_READ))
+    await learn(forecast, reader, clock)
     disks = DiskStore(database, settings.disk_snapshots, settings.disks_per_user)
     stores = SessionStores(disks, BuildStore(database))
     settler = Settler(store, billing, pool, running, forecast, clock)
@@ -411,6 +421,7 @@ async def build(  # noqa: PLR0915 - one statement for each part
     channels = [vmpool_channel, billing_channel]
     return Scheduler(
         settings,
+        clock,
         lease,
         server,
         waiting,

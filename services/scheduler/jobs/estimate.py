@@ -6,33 +6,38 @@ its queue. A
 few runs say only roughly how long their kind takes; so each play also draws, for each kind, how far all of its times
 are off. The waits of all plays are the estimate. Jobs that come later are not in it: they wait behind this one, unless
 they have a higher priority, or start in room that a large job ahead leaves.
+
+That is not enough where people have GPUs for hours, or wait for some: most leave before their time, and small ones pass
+large ones. Such queues are played in full (`forward_play.py`), with what the last people used of the time that they had
+asked for, with what is kept for later, and with others who come as they came on the last days.
 """
 
 from __future__ import annotations
 
 import math
 import zlib
-from collections import defaultdict
-from collections.abc import Hashable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import timedelta
-from itertools import accumulate
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from services.scheduler.jobs.forward_play import Coming, ForwardPlay
 from vocabulary.slots import EIGHTHS_PER_GPU, gpus_for
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Hashable, Iterator, Sequence
 
-    from vocabulary.slots import Slot
+    from services.scheduler.jobs.fleet import Asked, Busy, Fleet, Need
 
 PLAYS = 60
 """The p90 is the 54th of them; more plays change it by less than the history's own error."""
 PLAYED_AHEAD = 200
 """Callers pass this many jobs; further ones count with a mean time, so that an estimate takes some 3 ms however long
 the queue is."""
+PLAYED_IN_FULL, FULL_PLAYS = 60, 30
+"""With more jobs ahead, one goes behind the other: it takes longer to play who goes before whom. The p90 is the 28th of
+the plays in which that is done."""
 _SHORTEST, _MOST_ERROR = 1e-3, 0.5
 """Seconds that a run of no time counts as, and the largest error of a kind's time: a factor of 1.6."""
 
@@ -43,99 +48,6 @@ class WaitEstimate:
 
     p50: timedelta
     p90: timedelta
-
-
-class Need(NamedTuple):
-    """What a job takes: so many eighths of a machine's GPUs, for about as long as one of `times`."""
-
-    times: Sequence[float]
-    eighths: int = EIGHTHS_PER_GPU
-    gpus: frozenset[int] | None = None
-    """The GPUs that it may have, by number; None for all."""
-    limits: Sequence[Hashable] = ()
-    """The limits that it counts for."""
-    counted: int = 0
-    """What it counts for them on each machine, in eighths; 0 for all that it takes."""
-    machines: int = 1
-    """It takes its eighths of each of so many machines, all at one instant."""
-
-    @property
-    def counted_eighths(self) -> int:
-        """What it counts for its limits."""
-        return (self.counted or self.eighths) * self.machines
-
-
-class Busy(NamedTuple):
-    """A run under way, which began `elapsed` seconds ago and takes about as long as one of `times`."""
-
-    slots: Sequence[Slot]
-    """What it has; empty if it is none of the fleet's. GPUs are numbered through the whole fleet."""
-    elapsed: float
-    times: Sequence[float]
-    limits: Sequence[Hashable] = ()
-    counted_eighths: int = EIGHTHS_PER_GPU
-    """What it counts for its limits."""
-
-
-@dataclass(frozen=True)
-class Fleet:
-    """The GPUs that a job may get. Of machines and GPUs that are free as soon, the first are taken."""
-
-    machines: Sequence[int]
-    """The number of GPUs of each machine. They are numbered from 0, through all machines."""
-    busy: Sequence[Busy] = ()
-    starting: Mapping[int, tuple[float, float, float]] = field(default_factory=dict[int, tuple[float, float, float]])
-    """Seconds since the order, p50 and p90 of a start, by the number of a machine that is being started."""
-    limits: Mapping[Hashable, int] = field(default_factory=dict[Hashable, int])
-    """How many eighths jobs that name it may have at once."""
-    sites: Sequence[Hashable] = ()
-    """Where each machine is; empty if all are of one site. Several are taken of one site if one has so many."""
-    unknown_starts: int = 0
-    """Machines beside these that are being started, and nobody knows how long that takes."""
-
-    @property
-    def gpus(self) -> int:
-        """The number of GPUs."""
-        return sum(self.machines)
-
-    @property
-    def first_gpus(self) -> list[int]:
-        """The number of the first GPU of each machine."""
-        return [0, *accumulate(self.machines)][: len(self.machines)]
-
-    def free_gpus(self) -> int:
-        """The number of GPUs of which nothing is in use."""
-        taken = {slot.gpu for one in self.busy for slot in one.slots}
-        starting = sum(self.machines[machine] for machine in self.starting)
-        return self.gpus - len(taken) - starting
-
-    def can_give(self, need: Need) -> bool:
-        """True if its machines have so much, once they are free, and no limit is below it."""
-        return not self.is_above_limit(need) and len(self.able(need)) >= need.machines
-
-    def is_above_limit(self, need: Need) -> bool:
-        """True if a limit is below what the job counts for it."""
-        counted = need.counted_eighths
-        return any(self.limits.get(limit, counted) < counted for limit in need.limits)
-
-    def able(self, need: Need) -> list[int]:
-        """The numbers of the machines that have what the job takes of each, once they are free."""
-        wanted, allowed = gpus_for(need.eighths), need.gpus
-        machines = zip(self.first_gpus, self.machines, strict=True)
-        return [
-            number
-            for number, (first, count) in enumerate(machines)
-            if count >= wanted
-            and (allowed is None or sum(gpu in allowed for gpu in range(first, first + count)) >= wanted)
-        ]
-
-    def groups(self, need: Need) -> list[list[int]]:
-        """The machines of each site that has enough for the job, or else all of them, by number."""
-        able = self.able(need)
-        by_site = defaultdict[Hashable, list[int]](list)
-        for number in able:
-            by_site[self.sites[number] if self.sites else None].append(number)
-        return [those for those in by_site.values() if len(those) >= need.machines] or [able]
 
 
 class _Kind:
@@ -162,6 +74,28 @@ class _Kind:
         return np.where(longer == 0, elapsed, self.factors * self.ordered[drawn] - elapsed)
 
 
+class _Parts:
+    """The parts that the last people used of what they had asked for, in order.
+
+    They have no error of their own: most who stay to the end leave at one known instant, which a factor would move.
+    """
+
+    def __init__(self, parts: Sequence[float]) -> None:
+        self.ordered = np.sort(np.asarray(parts, dtype=float))
+
+    def times(self, shares: np.ndarray, asked: Asked) -> np.ndarray:
+        """A time for each play: the share of all parts that are below it is drawn."""
+        return self.ordered[(shares * len(self.ordered)).astype(int)] * asked.seconds + asked.beyond
+
+    def rests(self, elapsed: float, shares: np.ndarray, asked: Asked) -> np.ndarray:
+        """How much longer they stay who have used `elapsed`; to the end, if all others would have left by now."""
+        used = elapsed / asked.seconds
+        longer = self.ordered[np.searchsorted(self.ordered, used, side="right") :]
+        if used >= 1 or not len(longer):
+            return np.full(len(shares), max(0.0, asked.seconds - elapsed + asked.beyond))
+        return longer[(shares * len(longer)).astype(int)] * asked.seconds - elapsed + asked.beyond
+
+
 def _ready(shares: np.ndarray, elapsed: float, p50: float, p90: float) -> np.ndarray:
     """When a machine is ready: at its p50 in half of all plays, and spread out beyond it in the others."""
     times = np.where(shares > 0.5, p50 + (p90 - p50) * (shares - 0.5) / 0.4, p50)  # noqa: PLR2004 - of the two percentiles
@@ -183,18 +117,79 @@ def wait_estimate(
         one.eighths == EIGHTHS_PER_GPU and one.machines == 1 and one.gpus is None and not one.limits
         for one in (*ahead, job)
     )
-    if plain and not beyond_seconds and len(ahead) < fleet.free_gpus():
+    if plain and not beyond_seconds and not fleet.kept and len(ahead) < fleet.free_gpus():
         return WaitEstimate(timedelta(0), timedelta(0))
     # Draws of their own for the kinds, the GPUs and the jobs, so that one more job ahead changes no other draw.
     of_kinds, of_slots, of_jobs = np.random.default_rng(zlib.crc32(seed.encode())).spawn(3)
-    # Jobs of a kind share one sequence of times.
-    times_by_id = {id(one.times): one.times for one in (*fleet.busy, *ahead)}
-    kinds = {key: _Kind(times, of_kinds) for key, times in times_by_id.items()}
+    kinds = _Kinds((*fleet.busy, *ahead, *(need for those in fleet.coming for _, need in those)), of_kinds)
+    drawn = of_jobs.random((len(ahead), PLAYS))
+    if is_played_in_full(job, ahead, fleet):
+        waits = _waits_in_full(job, ahead, fleet, kinds, of_slots, drawn)
+        return WaitEstimate(*(timedelta(seconds=_not_exceeded(waits, percent)) for percent in (50, 90)))
     play = _Play(fleet, [*ahead, job], kinds, of_slots)
-    for one, drawn in zip(ahead, of_jobs.random((len(ahead), PLAYS)), strict=True):
-        play.start(one, kinds[id(one.times)].times(drawn))
+    for one, shares in zip(ahead, drawn, strict=True):
+        play.start(one, kinds.times(one, shares))
     waits = (play.start(job) + beyond_seconds).tolist()
     return WaitEstimate(*(timedelta(seconds=percentile(waits, percent)) for percent in (50, 90)))
+
+
+def _not_exceeded(waits: list[float], percent: int) -> float:
+    """What so many percent of further waits like these do not exceed.
+
+    A further one is one more in their order, which counts if they are few.
+    """
+    ordered = sorted(waits)
+    return ordered[min(len(ordered), -(-(len(ordered) + 1) * percent // 100)) - 1]
+
+
+def is_played_in_full(job: Need, ahead: Sequence[Need], fleet: Fleet) -> bool:
+    """True if people have GPUs or wait for some, so that it counts who goes before whom."""
+    has_people = bool(fleet.kept) or any(one.asked for one in (*fleet.busy, *ahead, job))
+    return has_people and len(ahead) <= PLAYED_IN_FULL
+
+
+def _waits_in_full(
+    job: Need, ahead: Sequence[Need], fleet: Fleet, kinds: _Kinds, chance: np.random.Generator, drawn: np.ndarray
+) -> list[float]:
+    """The waits of all plays, in each of which small jobs go before large ones as the dispatcher lets them."""
+    shares = chance.random((len(fleet.busy) + len(fleet.starting), PLAYS))
+    rests = [kinds.rests(one, row).tolist() for one, row in zip(fleet.busy, shares, strict=False)]
+    starts = zip(fleet.starting.values(), shares[len(fleet.busy) :], strict=True)
+    ready = [_ready(row, *start).tolist() for start, row in starts]
+    times = [kinds.times(one, row).tolist() for one, row in zip(ahead, drawn, strict=True)]
+    play = ForwardPlay(fleet, [*ahead, job])
+    days = _days(fleet)
+    return [
+        play.wait(
+            [row[at] for row in rests],
+            [row[at] for row in ready],
+            [row[at] for row in times],
+            _with_times(days[at % len(days)], kinds, chance.spawn(1)[0]) if days else iter(()),
+        )
+        for at in range(FULL_PLAYS)
+    ]
+
+
+def _days(fleet: Fleet) -> list[list[Coming]]:
+    """Those that come, as on each of the last days, with the machines that will do for them."""
+    groups: dict[tuple[int, int, frozenset[int] | None], list[list[int]]] = {}
+    days: list[list[Coming]] = []
+    for those in fleet.coming:
+        able: list[Coming] = []
+        for at, need in those:
+            key = need.eighths, need.machines, need.gpus
+            if key not in groups:
+                groups[key] = fleet.groups(need) if fleet.can_give(need) else []
+            if groups[key]:
+                able.append(Coming(at, need, groups[key]))
+        days.append(able)
+    return days
+
+
+def _with_times(coming: Sequence[Coming], kinds: _Kinds, chance: np.random.Generator) -> Iterator[tuple[Coming, float]]:
+    """Those that come, each with its time; most plays are over before the last of them."""
+    for one in coming:
+        yield one, float(kinds.times(one.need, chance.random(1))[0])
 
 
 def why_unknown(job: Need, ahead: Sequence[Need], fleet: Fleet) -> str:
@@ -212,6 +207,28 @@ def why_unknown(job: Need, ahead: Sequence[Need], fleet: Fleet) -> str:
     return ""
 
 
+class _Kinds:
+    """What is known of the times of runs, by the sequence that all jobs of a kind share."""
+
+    def __init__(self, those: Sequence[Need | Busy], chance: np.random.Generator) -> None:
+        jobs = {id(one.times): one.times for one in those if one.asked is None}
+        people = {id(one.times): one.times for one in those if one.asked is not None}
+        self._jobs = {key: _Kind(times, chance) for key, times in jobs.items()}
+        self._people = {key: _Parts(parts) for key, parts in people.items()}
+
+    def times(self, one: Need, shares: np.ndarray) -> np.ndarray:
+        """For how long a job that waits has what it takes, in each play."""
+        if one.asked is None:
+            return self._jobs[id(one.times)].times(shares)
+        return self._people[id(one.times)].times(shares, one.asked)
+
+    def rests(self, one: Busy, shares: np.ndarray) -> np.ndarray:
+        """For how much longer a run has what it has, in each play."""
+        if one.asked is None:
+            return self._jobs[id(one.times)].rests(one.elapsed, shares)
+        return self._people[id(one.times)].rests(one.elapsed, shares, one.asked)
+
+
 class _Play:
     """When each unit of each GPU is free next, in seconds from now, with a row for each play.
 
@@ -219,9 +236,7 @@ class _Play:
     units of its GPUs.
     """
 
-    def __init__(
-        self, fleet: Fleet, needs: Sequence[Need], kinds: Mapping[int, _Kind], chance: np.random.Generator
-    ) -> None:
+    def __init__(self, fleet: Fleet, needs: Sequence[Need], kinds: _Kinds, chance: np.random.Generator) -> None:
         unit = self._unit = min(EIGHTHS_PER_GPU, *(need.eighths for need in needs))
         counted = [one.counted_eighths for one in (*needs, *fleet.busy) if one.limits]
         self._token = min([EIGHTHS_PER_GPU, *counted])
@@ -231,7 +246,7 @@ class _Play:
         self._fleet = fleet
         self._machines = list(zip(fleet.first_gpus, fleet.machines, strict=True))
         shares = chance.random((len(fleet.busy) + len(fleet.starting), PLAYS))
-        rests = [kinds[id(one.times)].rests(one.elapsed, drawn) for one, drawn in zip(fleet.busy, shares, strict=False)]
+        rests = [kinds.rests(one, drawn) for one, drawn in zip(fleet.busy, shares, strict=False)]
         for one, rest in zip(fleet.busy, rests, strict=True):
             for slot in one.slots:
                 cells = self._free_at[:, slot.gpu, slot.first // unit : -(-(slot.first + slot.eighths) // unit)]

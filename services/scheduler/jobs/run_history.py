@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import defaultdict, deque
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
-    from datetime import timedelta
+    from datetime import datetime
 
     from services.scheduler.jobs.job import Job
 
@@ -16,6 +18,14 @@ LEAST_HISTORY = 3
 """Fewer runs say too little about the slowest tenth of them."""
 RUNS_REMEMBERED = 100
 """Of each kind: only recent runs say how long the present ones take."""
+LEAST_USES = 20
+"""Fewer people say too little about those who leave early and those who stay."""
+USES_REMEMBERED = 200
+"""Of each length."""
+DAY, DAYS_REMEMBERED, ARRIVALS_REMEMBERED = timedelta(days=1), 5, 500
+WHOLE_TIME = (1.0,)
+_LENGTHS = tuple(timedelta(hours=hours) for hours in (1, 4, 12))
+"""Whoever asks for an hour uses another part of it than whoever asks for a day."""
 
 
 @dataclass(frozen=True)
@@ -38,10 +48,49 @@ def kind_of(job: Job) -> RunKind:
 
 
 class RunHistory:
-    """The last run times in seconds of each kind, and of the wider ones."""
+    """The last run times in seconds of each kind, and of the wider ones, and how people used their reservations."""
 
     def __init__(self) -> None:
         self._times: dict[Hashable, deque[float]] = defaultdict(lambda: deque(maxlen=RUNS_REMEMBERED))
+        self._arrivals: deque[Job] = deque(maxlen=ARRIVALS_REMEMBERED)
+        self._parts: dict[Hashable, deque[float]] = defaultdict(lambda: deque(maxlen=USES_REMEMBERED))
+
+    def remember_arrival(self, job: Job) -> None:
+        """Adds a reservation for as soon as there are GPUs, which was made after all that are known."""
+        self._arrivals.append(job)
+
+    def whole_days(self, now: datetime) -> list[list[tuple[timedelta, Job]]]:
+        """Who came after this time of each of the last days, for two days at most, and how long after it.
+
+        There is none of days that are not known whole.
+        """
+        days: list[list[tuple[timedelta, Job]]] = []
+        for ago in range(1, DAYS_REMEMBERED + 1):
+            begin = now - ago * DAY
+            if not self._arrivals or self._arrivals[0].create_time > begin:
+                break
+            one = [
+                (job.create_time - begin, job)
+                for job in self._arrivals
+                if begin < job.create_time <= min(now, begin + 2 * DAY)
+            ]
+            days.append(one)
+        return days
+
+    def remember_use(self, asked: timedelta, used: timedelta) -> None:
+        """Adds for how long people used a reservation, extensions included, for which they had first asked so much."""
+        for key in (_length(asked), None):
+            self._parts[key].append(used / asked)
+
+    def forget_reservations(self) -> None:
+        """Forgets all of them."""
+        self._arrivals.clear()
+        self._parts.clear()
+
+    def parts(self, asked: timedelta) -> Sequence[float]:
+        """The parts of what they asked for that people used, of about so long a time; all of it without history."""
+        found = (self._parts[key] for key in (_length(asked), None) if key in self._parts)
+        return next((parts for parts in found if len(parts) >= LEAST_USES), WHOLE_TIME)
 
     def remember(self, kind: RunKind, run_time: timedelta) -> None:
         """Adds a run that is over."""
@@ -56,3 +105,8 @@ class RunHistory:
     def all_times(self) -> Sequence[float]:
         """The last times of any kind."""
         return self._times[()]
+
+
+def _length(asked: timedelta) -> int:
+    """The number of the class of times that are about as long."""
+    return bisect_left(_LENGTHS, asked)

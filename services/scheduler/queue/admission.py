@@ -221,6 +221,8 @@ class Admission:
             self._dated.put(job)
         else:
             self._waiting.put(job)
+        if job.reservation:
+            self._forecast.reservation_is_made(job)
         metrics.jobs_submitted.inc()
         return job
 

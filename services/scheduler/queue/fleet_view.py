@@ -6,22 +6,27 @@ from collections import Counter
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from services.scheduler.jobs.estimate import Busy, Fleet, Need
+from services.scheduler.jobs.fleet import Asked, Busy, Fleet, Kept, Need
+from services.scheduler.jobs.reservation import GRACE
 from services.scheduler.jobs.resources import GpuMode
 from services.scheduler.jobs.run_history import kind_of
+from services.scheduler.queue.dated_book import USUAL_PREPARING
 from services.scheduler.queue.placement import MachineStage
 from services.scheduler.queue.running import slots_by_machine
+from vocabulary.limits import LONGEST_RUN
 from vocabulary.slots import EIGHTH_MILLI, EIGHTHS_PER_GPU, LEGAL_EIGHTHS, WHOLE_GPU, Slot, covered
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Container, Hashable, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Container, Hashable, Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
 
     from services.scheduler.fairness.settings import Queues
     from services.scheduler.jobs.job import Job
+    from services.scheduler.jobs.reservation_calendar import Seat
     from services.scheduler.jobs.resources import Resources
     from services.scheduler.jobs.run_history import RunHistory
     from services.scheduler.queue.inventory import Inventory
+    from services.scheduler.queue.ordering import Claim
     from services.scheduler.queue.placement import MachineOffer
 
 Limit = tuple[str, str]
@@ -43,9 +48,14 @@ class FleetView:
         gpu_types: Collection[str],
         now: datetime,
         waiting: Container[str],
+        claims: Mapping[str, Claim] | None = None,
+        seats: Iterable[tuple[Seat, timedelta]] = (),
     ) -> None:
+        self._seats = list(seats)
+        self._claims = claims or {}
         self._history = history
         self._queues = queues
+        self._gpu_type, self._gpu_types = next(iter(gpu_types)), frozenset(gpu_types)
         self._now = now
         self._needs: dict[tuple[str, tuple[str, ...], Resources, int, timedelta], Need] = {}
         self._limits: dict[Limit, tuple[Limit, ...]] = {}
@@ -71,6 +81,7 @@ class FleetView:
             masks = taken[offer.machine_id]
             for gpu in sorted(range(len(masks)), key=lambda gpu: -masks[gpu].bit_count()):
                 self._numbers[offer.machine_id, gpu] = len(self._numbers)
+        self._has_ends = any(offer.life_end for offer in self._offers)
         self.eighths = len(self._numbers) * EIGHTHS_PER_GPU
         """All that there is."""
         self._gpus = [len(taken[offer.machine_id]) for offer in self._offers]
@@ -82,11 +93,36 @@ class FleetView:
     def fleet(self) -> Fleet:
         """The machines with their runs, and the limits of all jobs that were asked about."""
         sites = [offer.site for offer in self._offers]
-        return Fleet(self._gpus, self._busy, self._starting, self._most, sites, self._unknown_starts)
+        shares: dict[Hashable, int] = {queue: self._share_of(queue, claim) for queue, claim in self._claims.items()}
+        kept, coming = list(self._kept()), [self._coming(days) for days in self._history.whole_days(self._now)]
+        return Fleet(
+            self._gpus, self._busy, self._starting, self._most, sites, shares, kept, coming, self._unknown_starts
+        )
+
+    def _coming(self, those: Iterable[tuple[timedelta, Job]]) -> list[tuple[float, Need]]:
+        """Those that would come, as they came some days ago, if they want a GPU type of these machines."""
+        types = self._gpu_types
+        return [(after.total_seconds(), self.need(job)) for after, job in those if types.issuperset(job.spec.gpu_types)]
+
+    def _kept(self) -> Iterator[Kept]:
+        """What is kept of these machines for reservations that start later."""
+        numbers = {offer.machine_id: number for number, offer in enumerate(self._offers)}
+        for seat, lasts in self._seats:
+            if seat.machine_id in numbers:
+                gpus = frozenset(self._numbers[seat.machine_id, gpu] for gpu in seat.gpus)
+                begin = max(0.0, (seat.begin - self._now).total_seconds())
+                yield Kept(numbers[seat.machine_id], gpus, begin, lasts.total_seconds())
+
+    def _share_of(self, queue: str, claim: Claim) -> int:
+        """What a queue is owed, in eighths: its quota or, if that is more, its fair share."""
+        quota = self._queues.share(queue, self._gpu_type).quota if self._queues else None
+        return max(quota or 0, claim.fair_share) // EIGHTH_MILLI
 
     def need(self, job: Job) -> Need:
         """What a waiting job takes of these machines."""
-        spec, lasts = job.spec, job.reservation.longest_lease if job.reservation else timedelta(0)
+        spec, lasts = job.spec, timedelta(0)
+        if job.reservation and self._has_ends:
+            lasts = job.reservation.longest_lease
         key = spec.queue, spec.gpu_types, spec.resources, spec.machines, lasts
         known = self._needs.get(key)
         if known is None:
@@ -94,12 +130,15 @@ class FleetView:
             eighths, gpus = self._able_to_give(spec.gpu_types, spec.resources.least, lasts)
             limits = self.limits(spec.queue, spec.gpu_type)
             known = self._needs[key] = Need((), eighths, gpus, limits, spec.resources.least.eighths, spec.machines)
-        return known._replace(times=self._times(job))
+        longest = spec.longest_run(LONGEST_RUN) + (USUAL_PREPARING if job.reservation else timedelta(0))
+        return known._replace(
+            times=self._times(job), asked=_asked(job), queue=spec.queue, longest=longest.total_seconds()
+        )
 
     def _times(self, job: Job) -> Sequence[float]:
-        """How long runs like the job's took. A reservation takes all of its time."""
+        """How long runs like the job's took, or which part of their time people used."""
         if job.reservation:
-            return (job.longest_run(job.reservation.total).total_seconds(),)
+            return self._history.parts(job.reservation.duration)
         return self._history.times(kind_of(job))
 
     def limits(self, queue: str, gpu_type: str) -> tuple[Limit, ...]:
@@ -156,10 +195,12 @@ class FleetView:
                 if offer is not None and number is not None:
                     played = _played(job.spec.resources, offer, slot, sharing)
                     slots.append(Slot(number, played.first, played.eighths))
-            elapsed = max(0.0, (now - job.start_time).total_seconds()) if job.start_time else 0.0
+            begin = job.reservation.active_time if job.reservation else job.start_time
+            elapsed = max(0.0, (now - begin).total_seconds()) if begin else 0.0
             limits = self.limits(job.spec.queue, job.machine_gpu_type)
             if slots or limits:
-                yield Busy(slots, elapsed, self._times(job), limits, job.eighths)
+                rest = max(0.0, ((job.start_time or now) + job.longest_run(LONGEST_RUN) - now).total_seconds())
+                yield Busy(slots, elapsed, self._times(job), limits, job.eighths, _asked(job), rest, job.spec.queue)
 
     def _others(self, taken: dict[str, list[int]], ours: dict[str, list[Slot]]) -> Iterator[Busy]:
         """What somebody else uses, or is given back just now, is taken for busy with a run of any kind."""
@@ -169,6 +210,17 @@ class FleetView:
             for gpu, mask in enumerate(masks):
                 if slots := _slots_of(self._numbers[offer.machine_id, gpu], mask & ~own[gpu]):
                     yield Busy(slots, 0.0, self._history.all_times())
+
+
+def _asked(job: Job) -> Asked | None:
+    """The time that people asked for, with extensions, and what they have their GPUs for beside it."""
+    if job.reservation is None:
+        return None
+    begun = job.reservation.active_time
+    beside = GRACE if begun else GRACE + USUAL_PREPARING
+    # A dated one ends at its start and its hours, however late people can log in.
+    asked = job.reservation.end_if_opened(begun) - begun if begun else job.reservation.total
+    return Asked(asked.total_seconds(), beside.total_seconds())
 
 
 def _taken(offer: MachineOffer, gpus: int, ours: Iterable[Slot]) -> list[int]:

@@ -8,15 +8,23 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 from services.scheduler import metrics
-from services.scheduler.jobs.estimate import PLAYED_AHEAD, WaitEstimate, percentile, wait_estimate, why_unknown
+from services.scheduler.jobs.estimate import (
+    PLAYED_AHEAD,
+    WaitEstimate,
+    is_played_in_full,
+    percentile,
+    wait_estimate,
+    why_unknown,
+)
 from services.scheduler.jobs.run_history import RunHistory
+from services.scheduler.jobs.states import JobState
 from services.scheduler.queue.fleet_view import FleetView
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from servicekit.clock import Clock
-    from services.scheduler.jobs.estimate import Fleet, Need
+    from services.scheduler.jobs.fleet import Fleet, Need
     from services.scheduler.jobs.job import Job
     from services.scheduler.jobs.run_history import RunKind
     from services.scheduler.queue.dated_book import DatedBook
@@ -42,6 +50,8 @@ class Standing:
 
 class Forecast:
     """Forecasts from queue, machines, runs under way, the times of the last runs, and what is kept for later.
+
+    Of reservations it learns how much of their time people used, and when they were made.
 
     Without `book` there are no limits of queues, and without `dated` nothing is kept. `may_have_turn` says of a job of
     several machines if it has its turn once it is the first of its queue; without it, all have.
@@ -71,6 +81,24 @@ class Forecast:
         """Adds the times of runs that are over."""
         for kind, run_time in runs:
             self._history.remember(kind, run_time)
+
+    def remember_reservations(self, jobs: Iterable[Job]) -> None:
+        """Takes these reservations, the first to be made first, in place of all that are known."""
+        self._history.forget_reservations()
+        for job in jobs:
+            self.reservation_is_made(job)
+            self.reservation_is_over(job)
+
+    def reservation_is_made(self, job: Job) -> None:
+        """Notes that people came for GPUs now. One with a start of its own waits for that, and does not count."""
+        if not job.is_dated:
+            self._history.remember_arrival(job)
+
+    def reservation_is_over(self, job: Job) -> None:
+        """Notes how long people used a reservation, if they could and it was not lost by our fault."""
+        reservation, end = job.reserved, job.end_time
+        if end and reservation.active_time and job.state is not JobState.FAILED:
+            self._history.remember_use(reservation.duration, reservation.used(end))
 
     def starts(self, job: Job) -> None:
         """Notes that a job has its machine. The first attempt shows if its wait was as it was told."""
@@ -118,6 +146,8 @@ class Forecast:
             job.spec.gpu_types,
             self._clock.now(),
             self._waiting,
+            self._waiting.claims.get(job.spec.gpu_type),
+            [one for gpu_type in job.spec.gpu_types for one in self._dated.stays(gpu_type)] if self._dated else [],
         )
         ahead = self._waiting.jobs_ahead(job, PLAYED_AHEAD)
         need, needs, fleet = view.need(job), [view.need(other) for other in ahead], view.fleet()
@@ -125,7 +155,9 @@ class Forecast:
         if unknown:
             return Standing(place.position, None, unknown)
         beyond = self._beyond_seconds(job, place, ahead, view)
-        wait = self._after_dated(job, wait_estimate(need, needs, fleet, job.job_id, beyond))
+        wait = wait_estimate(need, needs, fleet, job.job_id, beyond)
+        if not is_played_in_full(need, needs, fleet):
+            wait = self._after_dated(job, wait)
         no_room = "what is kept for reservations that start later leaves no time for it"
         return Standing(place.position, wait, no_room if job.spec.machines > 1 and wait is None else "")
 

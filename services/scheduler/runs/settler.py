@@ -57,6 +57,8 @@ class Settler:
         over = job.finish(charged_micros, self._clock.now())
         over = await self._store.move(job, over, [payloads.ended(over)], self._clock.now())
         metrics.jobs_ended.labels(over.state, over.verdict).inc()
+        if over.reservation:
+            self._forecast.reservation_is_over(over)
         if over.state is JobState.FINISHED and over.start_time and over.end_time and not over.reservation:
             run_time = over.end_time - over.start_time
             self._forecast.remember([(kind_of(over), run_time)])

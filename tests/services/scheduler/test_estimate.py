@@ -9,14 +9,12 @@ from hypothesis import strategies as st
 
 from services.scheduler.jobs.estimate import (
     PLAYED_AHEAD,
-    Busy,
-    Fleet,
-    Need,
     WaitEstimate,
     percentile,
     wait_estimate,
     why_unknown,
 )
+from services.scheduler.jobs.fleet import Busy, Fleet, Need
 from vocabulary.slots import EIGHTHS_PER_GPU, LEGAL_SIZES, Slot, gpus_for
 
 SECOND = timedelta(seconds=1)

@@ -17,7 +17,8 @@ from services.scheduler import metrics
 from services.scheduler.fairness.settings import Queues, QueueSettings, Share
 from services.scheduler.jobs.reservation import Reservation
 from services.scheduler.jobs.resources import Isolation, Resources
-from services.scheduler.jobs.run_history import kind_of
+from services.scheduler.jobs.run_history import LEAST_USES, kind_of
+from services.scheduler.jobs.states import JobState
 from services.scheduler.queue.dated_book import DatedBook
 from services.scheduler.queue.forecast import Forecast
 from services.scheduler.queue.inventory import Inventory
@@ -147,10 +148,10 @@ def test_several_machines_are_waited_for_until_the_last_of_them_is_free(bench: B
     bench.machine_of(WHOLE_GPU)
     bench.machine_of(0, name="m2")
     bench.run(a_reservation(1, 20), machine_id="m2")
-    assert bench.wait_of(several(2, 2)) == timedelta(minutes=22), "20 and the grace"
+    assert bench.wait_of(several(2, 2)) == timedelta(minutes=23), "20, the grace, and a minute to be prepared"
     bench.waiting.put(replace(several(3, 2, minutes=40), create_time=START - timedelta(hours=1)))
-    assert bench.wait_of(several(4, 2)) == timedelta(minutes=64), "those ahead have them first"
-    assert bench.wait_of(a_queued_job(5)) == timedelta(minutes=64)
+    assert bench.wait_of(several(4, 2)) == timedelta(minutes=66), "those ahead have them first"
+    assert bench.wait_of(a_queued_job(5)) == timedelta(0), "it ends before they need the machine that is free"
 
 
 def test_several_machines_are_waited_for_behind_what_is_kept_for_later(bench: Bench) -> None:
@@ -188,6 +189,30 @@ def test_what_other_queues_would_have_first_by_their_shares_is_no_promise(bench:
     standing = forecast.standing(several(1, 2))
     assert (standing.wait, "fair share" in standing.unknown) == (None, True)
     assert forecast.standing(a_reservation(1, 30)).wait is not None
+
+
+def left_early(number: int, state: JobState = JobState.CANCELLED) -> Job:
+    """A reservation of ten hours that was used for one."""
+    job, begin = a_reservation(number, minutes=600), START - timedelta(hours=20)
+    reservation = replace(job.reserved, active_time=begin)
+    return job.changed(state=state, reservation=reservation, create_time=begin, end_time=begin + timedelta(hours=1))
+
+
+def test_people_are_taken_to_leave_as_early_as_those_did_whose_reservations_were_not_lost(bench: Bench) -> None:
+    bench.machine_of(0)
+    bench.run(a_reservation(1, minutes=600))
+    whole, early = timedelta(minutes=603), timedelta(minutes=63)
+    assert bench.wait_of(a_reservation(2, 30)) == whole
+    lost = [left_early(number, JobState.FAILED) for number in range(LEAST_USES)]
+    bench.forecast.remember_reservations(lost)
+    assert bench.wait_of(a_reservation(2, 30)) == whole
+    for number in range(LEAST_USES):
+        bench.forecast.reservation_is_over(left_early(number))
+    assert bench.wait_of(a_reservation(2, 30)) == early
+    bench.forecast.remember_reservations([])
+    assert bench.wait_of(a_reservation(2, 30)) == whole, "those of the rows count, and no others"
+    bench.forecast.remember_reservations([left_early(number) for number in range(LEAST_USES)])
+    assert bench.wait_of(a_reservation(2, 30)) == early
 
 
 def test_machines_that_are_ended_before_a_reservation_is_over_are_none_for_it(bench: Bench) -> None:

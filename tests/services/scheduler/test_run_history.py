@@ -1,12 +1,14 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 from wavepool.submission.v1.submission_pb2 import RUN_MODE_CHECK, RUN_MODE_FULL
 
-from services.scheduler.jobs.run_history import RUNS_REMEMBERED, RunHistory, RunKind, kind_of
+from services.scheduler.jobs.run_history import LEAST_USES, RUNS_REMEMBERED, RunHistory, RunKind, kind_of
 from tests.services.scheduler.jobs import LEASE, START, a_queued_job
 
+HOUR = timedelta(hours=1)
 RELU_CHECK = RunKind("relu", RUN_MODE_CHECK, "MI300X")
 
 
@@ -43,3 +45,29 @@ def test_a_jobs_kind_is_of_the_gpu_that_it_got() -> None:
     job = a_queued_job(problem="relu", fallback_gpu_types=("MI210",))
     assert kind_of(job) == RELU_CHECK
     assert kind_of(job.start(LEASE, START, "MI210")) == RunKind("relu", RUN_MODE_CHECK, "MI210")
+
+
+def test_people_use_a_part_of_their_time_as_those_did_who_asked_for_about_as_much() -> None:
+    history = RunHistory()
+    assert history.parts(HOUR) == (1.0,), "all of it, before anything is known"
+    for _ in range(LEAST_USES):
+        history.remember_use(10 * HOUR, 5 * HOUR)
+    assert set(history.parts(8 * HOUR)) == {0.5}
+    assert set(history.parts(HOUR)) == {0.5}, "of any length, if too few are known"
+    for _ in range(LEAST_USES):
+        history.remember_use(HOUR, 2 * HOUR)
+    assert set(history.parts(HOUR / 2)) == {2.0}, "extensions are included"
+    assert set(history.parts(8 * HOUR)) == {0.5}
+
+
+def test_who_may_come_is_known_of_days_that_are_known_whole() -> None:
+    history = RunHistory()
+    first, second = (replace(a_queued_job(number), create_time=START + number * 20 * HOUR) for number in (0, 1))
+    for job in (first, second):
+        history.remember_arrival(job)
+    assert history.whole_days(START + 23 * HOUR) == []
+    assert history.whole_days(START + 25 * HOUR) == [[(19 * HOUR, second)]]
+    two_days = history.whole_days(START + 50 * HOUR)
+    assert two_days == [[], [(18 * HOUR, second)]]
+    history.forget_reservations()
+    assert history.whole_days(START + 50 * HOUR) == []

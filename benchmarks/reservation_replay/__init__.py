@@ -1,0 +1,1 @@
+"""Plays days of reservations through the scheduler's own decisions and estimates, in simulated time."""
