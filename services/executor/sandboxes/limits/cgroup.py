@@ -16,6 +16,7 @@ import errno
 import itertools
 import os
 import signal
+import time
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -31,6 +32,8 @@ _LEAST_QUOTA_MICROSECONDS = 1000
 """Smallest quota that the kernel accepts."""
 _SERIAL = itertools.count()
 _EMPTYING_INTERVAL_SECONDS = 0.001
+_MOST_BUSY_SECONDS = 5.0
+"""A group that looks empty may be busy for a moment more, as a process comes into it or is not quite gone."""
 
 
 class CgroupCounters:
@@ -105,18 +108,23 @@ class Cgroup(CgroupCounters):
 
     async def remove(self) -> None:
         """Kill the remaining processes, wait until they are gone, and remove the groups."""
-        while pids := self.pids():
+        last_seen = time.monotonic()
+        while (pids := self.pids()) or not self.remove_folders():
+            if pids:
+                last_seen = time.monotonic()
+            elif time.monotonic() - last_seen > _MOST_BUSY_SECONDS:
+                return
             for pid in pids:
                 with contextlib.suppress(ProcessLookupError, PermissionError):
                     os.kill(pid, signal.SIGKILL)
             await asyncio.sleep(_EMPTYING_INTERVAL_SECONDS)
-        self.remove_folders()
 
-    def remove_folders(self) -> None:
-        """Remove the groups if they are empty."""
+    def remove_folders(self) -> bool:
+        """Remove the groups that are empty; returns True if none is left."""
         for folder in self.folders:
             with contextlib.suppress(OSError):
                 folder.rmdir()
+        return not any(folder.exists() for folder in self.folders)
 
 
 def limit_cpu(folder: Path, cores: float) -> None:

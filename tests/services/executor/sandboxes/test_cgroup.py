@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
-from services.executor.sandboxes.limits.cgroup import Cgroup, limit_cpu, remove_leftover_cgroups
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from services.executor.sandboxes.limits.cgroup import Cgroup, CgroupCounters, limit_cpu, remove_leftover_cgroups
+from services.executor.sandboxes.limits.cgroup_place import open_cgroup_place
 
 
 def test_memory_kills_and_cpu_time_are_read_from_version_2_files(tmp_path: Path) -> None:
@@ -37,6 +36,23 @@ def test_peak_memory_and_refused_processes_are_read_in_either_version(tmp_path: 
     (folder / name).write_text(f"{48 << 20}\n")
     (folder / "pids.events").write_text("max 3\n")
     assert (group.peak_memory_mib, group.refused_processes) == (48, True)
+
+
+async def test_a_process_that_comes_late_is_ended_and_leaves_no_group(monkeypatch: pytest.MonkeyPatch) -> None:
+    if not (parents := open_cgroup_place()):
+        pytest.skip("this machine lets us make no control groups")
+    group = Cgroup(parents, memory_mib=64, processes=8, cores=4)
+    with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"]) as late:
+        for file in group.procs_files:
+            Path(file).write_text(str(late.pid))
+        seen = iter([[]])
+        monkeypatch.setattr(group, "pids", lambda: next(seen, CgroupCounters.pids(group)))
+        try:
+            await group.remove()
+            assert late.wait(10) == -signal.SIGKILL
+        finally:
+            late.kill()
+    assert not any(folder.exists() for folder in group.folders)
 
 
 @pytest.mark.parametrize(("cores", "quota"), [(3.5, "350000"), (0.5, "50000"), (0.0001, "1000")])
