@@ -45,7 +45,8 @@ async def test_a_process_that_comes_late_is_ended_and_leaves_no_group(monkeypatc
     with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"]) as late:
         for file in group.procs_files:
             Path(file).write_text(str(late.pid))
-        seen = iter([[]])
+        nobody: list[int] = []
+        seen = iter([nobody])
         monkeypatch.setattr(group, "pids", lambda: next(seen, CgroupCounters.pids(group)))
         try:
             await group.remove()
