@@ -43,7 +43,15 @@ async def serve(context: RunContext, parent: int) -> int:
     task = asyncio.current_task()
     if task is None:
         raise RuntimeError("serve runs as a task")
-    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+    loop = asyncio.get_running_loop()
+
+    def cancel() -> None:
+        # Once: a second cancellation would interrupt the cleanup. SIGTERM comes again, as when a parent that took us
+        # over dies, too.
+        loop.add_signal_handler(signal.SIGTERM, _ignore)
+        task.cancel()
+
+    loop.add_signal_handler(signal.SIGTERM, cancel)
     _end_with_parent(parent)
     emit = _event_writer()
     async with open_place(context, set(Mode)) as place:
@@ -51,7 +59,7 @@ async def serve(context: RunContext, parent: int) -> int:
             return await _serve(replace(context, place=place), emit, parent)
         finally:
             # We are ending already; a further SIGTERM must not disturb the cleanup.
-            asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, _ignore)
+            loop.add_signal_handler(signal.SIGTERM, _ignore)
 
 
 async def _serve(context: RunContext, emit: Callable[[Event], None], parent: int) -> int:

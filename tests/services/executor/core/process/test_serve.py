@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import subprocess
 import sys
 from asyncio.subprocess import PIPE
 from pathlib import Path
@@ -92,6 +93,39 @@ async def test_sigterm_cancels_the_job_and_says_so(start_judge: StartJudge) -> N
     assert finished.verdict == VERDICT_CANCELLED
     async with asyncio.timeout(20):
         assert await judge.wait() == 0
+
+
+CLEANS_UP = """
+import asyncio, contextlib, dataclasses, os, signal, sys
+from services.executor.core.process import serve as judge
+
+@dataclasses.dataclass
+class Context:
+    place: object = None
+
+@contextlib.asynccontextmanager
+async def place(context, modes):
+    yield None
+
+async def job(context, emit, parent):
+    os.kill(os.getpid(), signal.SIGTERM)
+    try:
+        await asyncio.Event().wait()
+    finally:
+        os.kill(os.getpid(), signal.SIGTERM)
+        for _ in range(100):
+            await asyncio.sleep(0)
+        print("cleaned up", file=sys.stderr)
+
+judge.open_place, judge._serve = place, job
+with contextlib.suppress(asyncio.CancelledError):
+    asyncio.run(judge.serve(Context(), os.getppid()))
+"""
+
+
+def test_a_second_sigterm_does_not_disturb_the_cleanup() -> None:
+    done = subprocess.run([sys.executable, "-c", CLEANS_UP], capture_output=True, text=True, timeout=60, check=False)
+    assert "cleaned up" in done.stderr
 
 
 async def test_sigterm_while_it_waits_for_a_job_ends_it(start_judge: StartJudge) -> None:
