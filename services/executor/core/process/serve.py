@@ -53,7 +53,7 @@ async def serve(context: RunContext, parent: int) -> int:
 
     loop.add_signal_handler(signal.SIGTERM, cancel)
     _end_with_parent(parent)
-    emit = _event_writer()
+    emit = _event_writer(cancel)
     async with open_place(context, set(Mode)) as place:
         try:
             return await _serve(replace(context, place=place), emit, parent)
@@ -100,15 +100,25 @@ def _refusal(message: str) -> Finished:
     return Finished(Verdict.INFRA_ERROR, "ERROR", message, reason="bad_job")
 
 
-def _event_writer() -> Callable[[Event], None]:
-    """Writes events to the present stdout; later prints go to stderr, so that they cannot pass for events."""
+def _event_writer(nobody_reads: Callable[[], None]) -> Callable[[Event], None]:
+    """Writes events to the present stdout; later prints go to stderr, so that they cannot pass for events.
+
+    If nobody reads them any more, calls `nobody_reads`, and does nothing else from then on: an error would begin a
+    cleanup, which the SIGTERM that follows would interrupt.
+    """
     stdout = os.dup(1)
     os.dup2(2, 1)
+    is_read = True
 
     def write(event: Event) -> None:
+        nonlocal is_read
         data = memoryview(framed(message_of(event).SerializeToString()))
-        while data:
-            data = data[os.write(stdout, data) :]
+        try:
+            while data and is_read:
+                data = data[os.write(stdout, data) :]
+        except BrokenPipeError:
+            is_read = False
+            nobody_reads()
 
     return write
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 import subprocess
 import sys
@@ -108,8 +109,11 @@ async def place(context, modes):
     yield None
 
 async def job(context, emit, parent):
-    os.kill(os.getpid(), signal.SIGTERM)
     try:
+        if sys.argv[1] == "nobody reads":
+            emit(judge._refusal("anything"))
+        else:
+            os.kill(os.getpid(), signal.SIGTERM)
         await asyncio.Event().wait()
     finally:
         os.kill(os.getpid(), signal.SIGTERM)
@@ -123,9 +127,14 @@ with contextlib.suppress(asyncio.CancelledError):
 """
 
 
-def test_a_second_sigterm_does_not_disturb_the_cleanup() -> None:
-    done = subprocess.run([sys.executable, "-c", CLEANS_UP], capture_output=True, text=True, timeout=60, check=False)
-    assert "cleaned up" in done.stderr
+@pytest.mark.parametrize("reason", ["SIGTERM", "nobody reads"])
+def test_a_second_reason_to_end_does_not_disturb_the_cleanup(reason: str) -> None:
+    read, write = os.pipe()
+    os.close(read)
+    with os.fdopen(write, "wb") as unread:
+        command = [sys.executable, "-c", CLEANS_UP, reason]
+        done = subprocess.run(command, stdout=unread, stderr=subprocess.PIPE, timeout=60, check=False)
+    assert b"cleaned up" in done.stderr
 
 
 async def test_sigterm_while_it_waits_for_a_job_ends_it(start_judge: StartJudge) -> None:
