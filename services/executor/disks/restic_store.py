@@ -73,9 +73,9 @@ class ResticStore:
                 package = "bubblewrap" if program == "bwrap" else program
                 raise DiskError(f"EXECUTOR_DISKS: {program} is not installed: run `apt-get install {package}`")
         self._ssh = ssh if place.startswith("sftp:") else None
-        for name in _SSH_FILES if self._ssh else ():
-            if self._ssh and not (self._ssh / name).is_file():
-                raise DiskError(f"EXECUTOR_DISKS_SSH: {self._ssh / name} is missing")
+        for path in [self._ssh / name for name in _SSH_FILES] if self._ssh else ():
+            if not path.is_file():
+                raise DiskError(f"EXECUTOR_DISKS_SSH: {path} is missing")
         self._place = place
         self._is_local = place.startswith("/")
         self.store_id = f"restic-{hashlib.sha256(place.encode()).hexdigest()[:16]}"
@@ -156,15 +156,16 @@ class ResticStore:
     async def _restic(self, owner: DiskOwner, home: Mount | None, *words: str) -> str:
         """Run restic in its sandbox; returns what it wrote. Raises DiskError."""
         with ExitStack() as stack:
-            password, config = (_readable(text, stack) for text in (owner.password, _SSH_CONFIG))
+            texts = (owner.password, _SSH_CONFIG) if self._ssh else (owner.password,)
+            given = [_readable(text, stack) for text in texts]
             process = await asyncio.create_subprocess_exec(
-                *self._sandbox(home, password, config),
+                *self._sandbox(home, *given),
                 *(cast("str", shutil.which("restic")), *words),
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.PIPE,
                 env=self._environment(owner),
-                pass_fds=(password, config),
+                pass_fds=given,
                 limit=_LINE_BYTES,
             )
         try:
@@ -189,8 +190,8 @@ class ResticStore:
             "PATH": "/usr/local/bin:/usr/bin:/bin",
         }
 
-    def _sandbox(self, home: Mount | None, password: int, ssh_config: int) -> list[str]:
-        """Return the command of a sandbox with the home, the repository and the password, and what ssh needs."""
+    def _sandbox(self, home: Mount | None, password: int, ssh_config: int = -1) -> list[str]:
+        """Return the command of a sandbox with the home, the repository and the password, and for `sftp:` ssh's."""
         mounts = [home] if home else []
         network: tuple[str, ...] = ()
         if self._is_local:
