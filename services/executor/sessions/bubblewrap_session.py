@@ -227,7 +227,7 @@ class BubblewrapSession:
             guardian = Guardian(scratch.path, claim.cgroup.folders if claim.cgroup else [])
             cleanup.push_async_callback(guardian.dismiss)
             files = SessionFiles(scratch.path / "session")
-            host_key = _write(files, order, gpus, claim.uid, plan, root)
+            host_key = await asyncio.to_thread(_write, files, order, gpus, claim.uid, plan, root)
             root.lay_over(scratch.path / "root", claim.uid)
             if claim.uid is not None and order.home is not None:
                 await asyncio.to_thread(give_tree, order.home, claim.uid)
