@@ -20,6 +20,7 @@ import pytest
 
 from servicekit.clock import ManualClock
 from services.executor.core.problem_host.interpreter import INSTALLED
+from services.executor.sandboxes.limits.cgroup_place import cgroup_parents
 from services.executor.sessions.build_sandbox import missing_for_builds
 from services.executor.sessions.network import missing_for_network
 from tests.dstack_lab.server_python import server_python
@@ -88,6 +89,7 @@ MISSING = {
     ),
     "rocm": (ROCM.is_dir, "ROCm is not unpacked: see .ci/rocm"),
     "torch": (lambda: torch_program() is not None, "no Python with torch: see EXECUTOR_TORCH_PYTHON"),
+    "cgroups": (lambda: bool(cgroup_parents()), "this machine lets us make no control groups"),
     "freezer": (can_freeze, "no freezer of cgroup version 1 that we may use"),
     "gpu": (lambda: os.path.exists("/dev/kfd") or os.path.exists("/dev/nvidia0"), "no GPU here"),  # noqa: PTH110 - devices
 }

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from services.executor.sandboxes.limits.cgroup import Cgroup, CgroupCounters, limit_cpu, remove_leftover_cgroups
-from services.executor.sandboxes.limits.cgroup_place import open_cgroup_place
+from services.executor.sandboxes.limits.cgroup_place import cgroup_parents
 
 
 def test_memory_kills_and_cpu_time_are_read_from_version_2_files(tmp_path: Path) -> None:
@@ -38,10 +38,9 @@ def test_peak_memory_and_refused_processes_are_read_in_either_version(tmp_path: 
     assert (group.peak_memory_mib, group.refused_processes) == (48, True)
 
 
+@pytest.mark.cgroups
 async def test_a_process_that_comes_late_is_ended_and_leaves_no_group(monkeypatch: pytest.MonkeyPatch) -> None:
-    if not (parents := open_cgroup_place()):
-        pytest.skip("this machine lets us make no control groups")
-    group = Cgroup(parents, memory_mib=64, processes=8, cores=4)
+    group = Cgroup(cgroup_parents(), memory_mib=64, processes=8, cores=4)
     with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"]) as late:
         for file in group.procs_files:
             Path(file).write_text(str(late.pid))
