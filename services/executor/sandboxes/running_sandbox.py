@@ -106,14 +106,14 @@ class WaitingSandbox:
         return self._running
 
     async def discard(self) -> None:
-        """Remove the sandbox."""
+        """Remove the sandbox, even if the caller is cancelled meanwhile."""
         if self._running is not None:
             # A sandbox that broke down is gone as well.
             with suppress(SandboxError):
                 await self._running.kill()
             return
         self._ending = self._ending or asyncio.create_task(self._parts.end())
-        await asyncio.shield(self._ending)
+        await _to_its_end(self._ending)
 
 
 class RunningSandbox:
@@ -129,9 +129,9 @@ class RunningSandbox:
         return await asyncio.shield(self._life)
 
     async def kill(self) -> None:
-        """End the whole tree at once."""
+        """End the whole tree at once, even if the caller is cancelled meanwhile."""
         self._killed.set()
-        await self.wait()
+        await _to_its_end(self._life)
 
     def owns(self, pid: int) -> bool:
         """True if this live process belongs to the sandbox."""
@@ -167,6 +167,15 @@ class RunningSandbox:
         ended.cancel()
         end = _exit_of(status, Excess.MEMORY if out_of_memory else excess, parts.capture)
         return replace(end, peak_memory_mib=peak_memory_mib, processes_refused=refused, unkillable=not is_gone)
+
+
+async def _to_its_end(ending: asyncio.Task[Any]) -> None:
+    """Wait for the task; a caller that is cancelled meanwhile waits as well, lest the loop ends before the task."""
+    try:
+        await asyncio.shield(ending)
+    except asyncio.CancelledError:
+        await asyncio.wait({ending})
+        raise
 
 
 async def whole_or_nothing(preparing: Coroutine[Any, Any, WaitingSandbox]) -> WaitingSandbox:

@@ -40,26 +40,19 @@ _PR_SET_PDEATHSIG = 1
 
 async def serve(context: RunContext, parent: int) -> int:
     """Serve one job and return the exit status; `parent` is the process that started us."""
-    task = asyncio.current_task()
-    if task is None:
-        raise RuntimeError("serve runs as a task")
-    loop = asyncio.get_running_loop()
-
-    def cancel() -> None:
-        # Once: a second cancellation would interrupt the cleanup. SIGTERM comes again, as when a parent that took us
-        # over dies, too.
-        loop.add_signal_handler(signal.SIGTERM, _ignore)
-        task.cancel()
-
-    loop.add_signal_handler(signal.SIGTERM, cancel)
+    cancelled = asyncio.Event()
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, cancelled.set)
     _end_with_parent(parent)
-    emit = _event_writer(cancel)
+    emit = _event_writer(cancelled.set)
     async with open_place(context, set(Mode)) as place:
-        try:
-            return await _serve(replace(context, place=place), emit, parent)
-        finally:
-            # We are ending already; a further SIGTERM must not disturb the cleanup.
-            loop.add_signal_handler(signal.SIGTERM, _ignore)
+        # A task of its own, cancelled once: any other cancellation would interrupt a cleanup, its or ours. Reasons to
+        # cancel come together and again, as when whoever started us dies, and then who took us over.
+        job = asyncio.create_task(_serve(replace(context, place=place), emit, parent))
+        cancelling = asyncio.create_task(cancelled.wait())
+        await asyncio.wait((job, cancelling), return_when=asyncio.FIRST_COMPLETED)
+        cancelling.cancel()
+        job.cancel()
+        return await job
 
 
 async def _serve(context: RunContext, emit: Callable[[Event], None], parent: int) -> int:
@@ -75,10 +68,6 @@ async def _serve(context: RunContext, emit: Callable[[Event], None], parent: int
         emit(_refusal(f"The job is not well formed: {error}"))
         return _BAD_JOB
     return await _run(job, context, emit, parent)
-
-
-def _ignore() -> None:
-    """A signal handler that does nothing."""
 
 
 async def _run(job: CoreJob, context: RunContext, emit: Callable[[Event], None], parent: int) -> int:
@@ -103,8 +92,7 @@ def _refusal(message: str) -> Finished:
 def _event_writer(nobody_reads: Callable[[], None]) -> Callable[[Event], None]:
     """Writes events to the present stdout; later prints go to stderr, so that they cannot pass for events.
 
-    If nobody reads them any more, calls `nobody_reads`, and does nothing else from then on: an error would begin a
-    cleanup, which the SIGTERM that follows would interrupt.
+    If nobody reads them any more, calls `nobody_reads`, and does nothing else from then on.
     """
     stdout = os.dup(1)
     os.dup2(2, 1)

@@ -62,7 +62,7 @@ async def end_of(process: SandboxedProcess) -> Exit:
 
 
 async def _outlives_kill(process: SandboxedProcess) -> bool:
-    await asyncio.shield(process.kill())
+    await process.kill()
     return (await process.wait()).unkillable
 
 

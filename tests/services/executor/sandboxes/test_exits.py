@@ -35,6 +35,37 @@ async def test_kill_ends_the_whole_tree(shell: SandboxedShell, marker: str) -> N
     assert processes_with(marker) == []
 
 
+@pytest.mark.parametrize("turns", [1, 2, 3])
+async def test_kill_ends_the_whole_tree_before_a_caller_that_is_cancelled_goes_on(
+    shell: SandboxedShell, marker: str, turns: int
+) -> None:
+    process = await shell.start(f"sleep {marker} & sleep {marker}")
+    await until(lambda: len(processes_with(marker)) >= 2)
+
+    killing = asyncio.create_task(process.kill())
+    for _ in range(turns):
+        await asyncio.sleep(0)
+    killing.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await killing
+
+    assert processes_with(marker) == []
+    assert _own_groups() == set()
+
+
+async def test_a_prepared_sandbox_is_removed_before_a_caller_that_is_cancelled_goes_on(shell: SandboxedShell) -> None:
+    prepared = await shell.prepare("true")
+
+    discarding = asyncio.create_task(prepared.discard())
+    await asyncio.sleep(0)
+    discarding.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await discarding
+
+    assert _own_groups() == set()
+    assert asyncio.all_tasks() == {asyncio.current_task()}
+
+
 async def test_kill_may_be_repeated_and_come_late(shell: SandboxedShell) -> None:
     process = await shell.start("exit 4")
 

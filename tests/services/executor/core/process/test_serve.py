@@ -137,6 +137,48 @@ def test_a_second_reason_to_end_does_not_disturb_the_cleanup(reason: str) -> Non
     assert b"cleaned up" in done.stderr
 
 
+ENDS_AT_ONCE = """
+import asyncio, contextlib, dataclasses, os, signal, sys
+from services.executor.core.process import serve as judge
+
+@dataclasses.dataclass
+class Context:
+    place: object = None
+
+async def turns(number):
+    for _ in range(number):
+        await asyncio.sleep(0)
+
+@contextlib.asynccontextmanager
+async def place(context, modes):
+    yield None
+    await turns(100)
+    print("cleaned up", file=sys.stderr)
+
+async def ends(after):
+    read, write = os.pipe()
+    os.dup2(read, 0)
+    serving = asyncio.create_task(judge.serve(Context(), os.getppid()))
+    await turns(20)
+    os.close(write)
+    await turns(after)
+    os.kill(os.getpid(), signal.SIGTERM)
+    return await serving
+
+judge.open_place = place
+asyncio.run(ends(int(sys.argv[1])))
+"""
+
+
+@pytest.mark.parametrize("turns", range(6))
+def test_the_end_of_its_input_and_sigterm_together_do_not_disturb_the_cleanup(turns: int) -> None:
+    """As when its executor dies: both come, with so many turns of the loop between them."""
+    command = [sys.executable, "-c", ENDS_AT_ONCE, str(turns)]
+    with subprocess.Popen(command, stdin=PIPE, stderr=PIPE) as judge:
+        _, said = judge.communicate(timeout=60)
+    assert (judge.returncode, said) == (0, b"cleaned up\n")
+
+
 async def test_sigterm_while_it_waits_for_a_job_ends_it(start_judge: StartJudge) -> None:
     judge = await start_judge()
     assert judge.stdin is not None
