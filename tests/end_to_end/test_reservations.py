@@ -208,6 +208,8 @@ def shown(person: Person, *words: str) -> Iterator[str]:
         assert showing.wait(60) == 0
 
 
+# A package index is not ours, and a busy machine is slow to unpack JupyterLab.
+@pytest.mark.timeout(300)
 def test_web_programs_of_a_session_are_seen_here_alone_and_end_with_their_command(
     wavepool: Wavepool, person: Person
 ) -> None:

@@ -50,12 +50,20 @@ class _Program:
     path: str
 
     def line(self, arguments: str, *, install: bool) -> str:
-        """The shell's line that runs it, from the session's path or our folder there; status 127 without it."""
+        """The shell's line that runs it, from the session's path or our folder there; status 127 without it.
+
+        It is installed with uv, which is faster, if the session has it, and else with pip; with pip, too, if uv cannot,
+        as only pip may know the index.
+        """
         folder = f"$HOME/{_FOLDER}/{self.name}"
         found = f'PATH="$PATH:{folder}/bin"; command -v {self.name} >/dev/null'
-        quietly = "--quiet --disable-pip-version-check"
-        made = f'{{ python3 -m venv "{folder}" && "{folder}/bin/pip" install {quietly} {self.package}; }}'
-        otherwise = f"{made} || exit 1" if install else "exit 127"
+        # The machine's certificates, as pip: a network may have a proxy that uv's own do not know.
+        uv = "UV_SYSTEM_CERTS=1 UV_PYTHON_DOWNLOADS=never uv --quiet"
+        made_by_uv = f'command -v uv >/dev/null && {uv} venv --clear --python "$(command -v python3)" "{folder}"'
+        with_uv = f'{made_by_uv} && {uv} pip install --python "{folder}/bin/python" {self.package}'
+        pip = f'"{folder}/bin/python" -m pip --quiet --disable-pip-version-check'
+        with_pip = f'python3 -m venv "{folder}" && {pip} install {self.package}'
+        otherwise = f"{{ {with_uv}; }} || {{ {with_pip}; }} || exit 1" if install else "exit 127"
         return f"{found} || {otherwise}; {_UNTIL_WE_ARE_GONE.format(command=f'{self.name} {arguments}')}"
 
     @property

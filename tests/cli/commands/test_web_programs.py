@@ -51,6 +51,45 @@ def test_a_program_that_ends_at_once_is_told_with_its_last_words(session: Path) 
     assert "it ended with status 3:\nno such option: --logdir" in result.err
 
 
+UV = """
+echo uv "$1 $2" >>"$HOME/made-by"
+[ "$1" = --quiet ] && shift
+case $1 in
+venv) for folder; do :; done; mkdir -p "$folder/bin" ;;
+pip) {install} ;;
+esac
+"""
+INSTALLED = 'printf "#!/bin/sh\\nexit 7\\n" >"${4%/*}/tensorboard"; chmod +x "${4%/*}/tensorboard"'
+PYTHON = """
+echo python "$1 $2" >>"$HOME/made-by"
+mkdir -p "$3/bin"
+printf '#!/bin/sh\\necho "$5 $6" >>"$HOME/made-by"; echo "no index" >&2; exit 9\\n' >"$3/bin/python"
+chmod +x "$3/bin/python"
+"""
+
+
+def in_path(tmp_path: Path, name: str, script: str) -> None:
+    program = tmp_path / "bin" / name
+    program.write_text(f"#!/bin/sh{script}")
+    program.chmod(0o755)
+
+
+def test_a_missing_program_is_installed_with_uv(session: Path, tmp_path: Path) -> None:
+    in_path(tmp_path, "uv", UV.format(install=INSTALLED))
+    result = wavepool("tensorboard", "--install", "--no-browser", "--port", "0")
+    assert "it ended with status 7" in result.err
+    assert (session / "made-by").read_text() == "uv --quiet venv\nuv --quiet pip\n"
+
+
+def test_a_missing_program_is_installed_with_pip_if_uv_cannot(session: Path, tmp_path: Path) -> None:
+    in_path(tmp_path, "uv", UV.format(install="exit 1"))
+    in_path(tmp_path, "python3", PYTHON)
+    result = wavepool("tensorboard", "--install", "--no-browser", "--port", "0")
+    assert "no index" in result.err
+    made_by = (session / "made-by").read_text()
+    assert made_by == "uv --quiet venv\nuv --quiet pip\npython -m venv\ninstall tensorboard\n"
+
+
 def test_a_folder_that_is_not_there_is_told(session: Path) -> None:
     has(session, "jupyter-lab", "exec cat")
     result = wavepool("jupyter", ID, "--no-browser", "--port", "0", "--folder", "no such")
