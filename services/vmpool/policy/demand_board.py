@@ -40,8 +40,9 @@ class DemandBoard:
         self._granted: dict[str, LeaseRequest | PlacedRequest] = {}
 
     def report(self, demands: Sequence[Demand], now: datetime) -> None:
-        """Replace the reported demand by all the work that waits now."""
+        """Replace all that is known by all the work that waits now: a job that was refused may be cancelled."""
         self._report = _Report(demands, now)
+        self._refused.clear()
         self._granted.clear()
 
     def refused(self, request: LeaseRequest, now: datetime) -> None:

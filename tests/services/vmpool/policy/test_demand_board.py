@@ -41,6 +41,14 @@ def test_a_refused_job_is_not_counted_beside_its_report() -> None:
     assert demand.present(START) == [Demand("MI300X", 8, 3)]
 
 
+def test_no_machine_is_started_for_a_job_that_was_refused_and_is_cancelled() -> None:
+    demand = board()
+    demand.report([Demand("MI300X", 8, 1)], START)
+    demand.refused(a_request(), START)
+    demand.report([], START)
+    assert demand.present(START) == []
+
+
 def test_a_job_that_got_its_lease_waits_no_more() -> None:
     demand = board()
     demand.report([WHOLE], START)
