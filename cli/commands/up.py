@@ -117,7 +117,9 @@ def _announce(stack: Stack, supervisor: Supervisor) -> None:
 
 def command_for(data_dir: Path) -> str:
     """The command to type in this folder instead of `wavepool` for the Wavepool of that data folder."""
-    command = shlex.quote("wavepool" if shutil.which("wavepool") else str(Path(sys.executable).with_name("wavepool")))
+    ours, found = Path(sys.executable).with_name("wavepool"), shutil.which("wavepool")
+    # What is found may be the command of sessions (deploy/setup-sessions), which runs no services.
+    command = "wavepool" if found and ours.exists() and ours.samefile(found) else shlex.quote(str(ours))
     if data_dir == DEFAULT_DATA_DIR.resolve():
         return command
     return f"WAVEPOOL_DATA_DIR={shlex.quote(str(data_dir))} {command}"

@@ -4,6 +4,7 @@ import signal
 import socket
 import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -16,7 +17,6 @@ from wavepool_client.http.connection import DEFAULT_DATA_DIR
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from tests.cli.conftest import ScriptedGateway
 
@@ -122,6 +122,20 @@ def test_the_commands_that_up_prints_are_for_its_own_data_folder(tmp_path: Path)
     said = subprocess.run(["/bin/sh", "-c", command], capture_output=True, text=True, check=True).stderr
     assert str(folder) in said.replace("\n", "")
     assert "DATA_DIR" not in command_for(DEFAULT_DATA_DIR.resolve())
+
+
+def test_the_commands_that_up_prints_are_our_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ours = Path(sys.executable).with_name("wavepool")
+    another, link = tmp_path / "another", tmp_path / "link"
+    for folder in (another, link):
+        folder.mkdir()
+    # As deploy/setup-sessions leaves one, which runs no services.
+    (another / "wavepool").write_text("#!/bin/sh\n")
+    (another / "wavepool").chmod(0o755)
+    (link / "wavepool").symlink_to(ours)
+    for folder, command in ((tmp_path, str(ours)), (another, str(ours)), (link, "wavepool")):
+        monkeypatch.setenv("PATH", str(folder))
+        assert command_for(DEFAULT_DATA_DIR.resolve()) == command
 
 
 def test_up_refuses_to_start_with_code_of_older_protos(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
