@@ -54,10 +54,10 @@ def _json_object(text: str) -> dict[str, Any]:
 
 
 def _message(body: dict[str, Any]) -> str:
-    """`title` and `detail` of RFC 9457, or `error` and `details` of the seed-compatible routes."""
-    title = str(body.get("title") or body.get("error") or "")
-    detail = str(body.get("detail") or body.get("details") or "")
-    return ": ".join(part for part in (title, detail) if part)
+    """`detail` of RFC 9457, whose `title` is only the status in words, or `error` and `details` of older routes."""
+    said = body.get("detail") or body.get("title")
+    parts = (said,) if said else (body.get("error"), body.get("details"))
+    return ": ".join(str(part) for part in parts if part)
 
 
 def _fields(body: dict[str, Any]) -> dict[str, str]:

@@ -102,7 +102,7 @@ def test_logout_without_a_sign_in_says_so(gateway: ScriptedGateway) -> None:
 def test_a_person_who_is_not_admitted_is_not_asked_for_a_token(gateway: ScriptedGateway) -> None:
     gateway.on("GET", SIGN_IN, Answer({"title": "Forbidden", "detail": "You may not sign in here."}, 403))
     done = wavepool("login", "--url", gateway.endpoint)
-    assert (done.status, done.err) == (4, "wavepool: Forbidden: You may not sign in here.\n")
+    assert (done.status, done.err) == (4, "wavepool: You may not sign in here.\n")
 
 
 @pytest.mark.parametrize("command", ["login", "logout"])
