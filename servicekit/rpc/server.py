@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import gc
 import os
@@ -174,14 +175,15 @@ def run(main: Callable[[], Awaitable[None]], check: Callable[[], object]) -> Non
 
     Turns the garbage collector on, which programs turn off while they import.
 
-    Wrong settings end the process with a line on stderr and exit status 78 (EX_CONFIG): a restart would not help.
+    An unknown option ends the process with the usage and exit status 2. Wrong settings end the process with a line on stderr and exit status 78 (EX_CONFIG): a restart would not help.
     """
 
     async def body() -> None:
         await main()
 
+    chosen = _options().parse_args()
     try:
-        if CHECK_SETTINGS in sys.argv[1:]:
+        if chosen.check_settings:
             check()
             return
         # Imported objects live as long as the process. Collecting garbage among them stops everything for 50 ms.
@@ -195,6 +197,18 @@ def run(main: Callable[[], Awaitable[None]], check: Callable[[], object]) -> Non
             raise
         sys.stderr.write(f"{faults}\n")
         raise SystemExit(os.EX_CONFIG) from error
+
+
+def _options() -> argparse.ArgumentParser:
+    spec = sys.modules["__main__"].__spec__
+    parser = argparse.ArgumentParser(
+        prog=f"python -m {spec.name.removesuffix('.__main__')}" if spec else None,
+        description="Serve until SIGTERM or Ctrl-C.",
+        epilog="Settings are environment variables: see docs/operations.md. Exit status 78: one of them is wrong.",
+        allow_abbrev=False,
+    )
+    parser.add_argument(CHECK_SETTINGS, action="store_true", help="only check the settings")
+    return parser
 
 
 def _signals() -> asyncio.Event:

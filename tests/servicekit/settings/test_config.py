@@ -121,6 +121,23 @@ def test_a_service_that_is_to_check_its_settings_does_not_serve(monkeypatch: pyt
     run(main, ExampleSettings)
 
 
+@pytest.mark.parametrize(("option", "status"), [("--help", 0), ("--check", 2), ("--port=1", 2), ("50061", 2)])
+def test_a_service_that_is_asked_for_help_or_for_what_it_does_not_know_does_not_serve(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], option: str, status: int
+) -> None:
+    monkeypatch.setattr("sys.argv", ["example", option])
+
+    async def main() -> None:
+        raise AssertionError
+
+    with pytest.raises(SystemExit) as ended:
+        run(main, ExampleSettings)
+    assert ended.value.code == status
+    told = capsys.readouterr()
+    assert CHECK_SETTINGS in told.out + told.err
+    assert ("docs/operations.md" in told.out) == (status == 0)
+
+
 async def test_a_database_in_the_data_folder_can_be_read_by_its_owner_alone(tmp_path: Path) -> None:
     settings = ServiceSettings(port=0, data_dir=tmp_path / "data")
     (tmp_path / "data").mkdir()
