@@ -175,7 +175,8 @@ def run(main: Callable[[], Awaitable[None]], check: Callable[[], object]) -> Non
 
     Turns the garbage collector on, which programs turn off while they import.
 
-    An unknown option ends the process with the usage and exit status 2. Wrong settings end the process with a line on stderr and exit status 78 (EX_CONFIG): a restart would not help.
+    An unknown option ends the process with the usage and exit status 2. Wrong settings end it with a line on stderr and
+    exit status 78 (EX_CONFIG): a restart would not help.
     """
 
     async def body() -> None:

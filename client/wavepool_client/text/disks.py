@@ -30,6 +30,11 @@ def size_text(number: object) -> str:
     return f"{amount:.0f} {units[0]}" if units[0] == "B" else f"{amount:.1f} {units[0]}"
 
 
+def files_text(number: object) -> str:
+    """A number of files for people, such as `1 file`."""
+    return "1 file" if number == 1 else f"{number} files"
+
+
 def list_row(disk: Fields, zone: tzinfo | None = None) -> Sequence[object]:
     """The line of a disk."""
     snapshots = cast("list[Fields]", disk.get("snapshots") or [])
@@ -78,10 +83,10 @@ def snapshot_text(taken: Fields) -> str:
     if taken.get("is_unchanged"):
         return "nothing has changed since the snapshot before"
     skipped = taken.get("skipped")
-    left_out = f"; {skipped} sockets, pipes or devices are left out" if skipped else ""
+    left_out = f"; sockets, pipes and devices are left out ({skipped})" if skipped else ""
     seconds = taken.get("seconds")
     took = f" in {seconds:.1f} s" if isinstance(seconds, int | float) else ""
-    return f"{size_text(taken.get('size_bytes'))}, {taken.get('files')} files{took}{left_out}"
+    return f"{size_text(taken.get('size_bytes'))}, {files_text(taken.get('files'))}{took}{left_out}"
 
 
 def holder_text(disk: Fields) -> str:

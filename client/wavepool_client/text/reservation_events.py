@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, cast
 
+from wavepool_client.text.disks import files_text
 from wavepool_client.text.machines import start_text as machine_start_text
 from wavepool_client.text.reservations import hours_text, short_time, start_text, time_text, users_text, wait_text
 
@@ -91,7 +92,7 @@ def _snapshot(fields: Fields) -> str:
     if fields.get("is_unchanged"):
         return "The disk is saved: nothing has changed"
     seconds = short_time(fields.get("seconds"))
-    return f"The disk is saved: {_gib(fields.get('size_bytes'))}, {fields.get('files')} files, in {seconds}"
+    return f"The disk is saved: {_gib(fields.get('size_bytes'))}, {files_text(fields.get('files'))}, in {seconds}"
 
 
 _NARRATORS: dict[str, Callable[[Fields], str]] = {

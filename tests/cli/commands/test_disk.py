@@ -97,10 +97,11 @@ def test_the_files_of_a_disk_are_listed_and_it_is_said_if_there_are_more(gateway
     assert "and more: 2 files in all" in run.err
 
 
-def test_a_snapshot_that_was_taken_is_described(gateway: ScriptedGateway) -> None:
-    taken = {**SNAPSHOT, "is_unchanged": False, "skipped": 1}
+@pytest.mark.parametrize(("files", "counted"), [(1, "1 file"), (2, "2 files")])
+def test_a_snapshot_that_was_taken_is_described(gateway: ScriptedGateway, files: int, counted: str) -> None:
+    taken = {**SNAPSHOT, "is_unchanged": False, "skipped": 1, "files": files}
     gateway.on("POST", f"{DISKS}/work/snapshot", Answer(taken))
-    said = "work is saved: 1.5 KiB, 2 files in 2.0 s; 1 sockets, pipes or devices are left out\n"
+    said = f"work is saved: 1.5 KiB, {counted} in 2.0 s; sockets, pipes and devices are left out (1)\n"
     assert wavepool("disk", "snapshot", "work").err == said
 
 
