@@ -122,6 +122,11 @@ class ReservedDisk:
     safe_time: datetime | None = None
     fault: str = ""
 
+    @property
+    def kept(self) -> str:
+        """What is kept of it, as the end of a sentence that begins with its name."""
+        return f"is kept as of {self.safe_time:%Y-%m-%d %H:%M:%S} UTC" if self.safe_time else "is as it was before"
+
     def after(self, snapshot: SessionSnapshot) -> ReservedDisk:
         """What it is after a snapshot was taken, or could not be."""
         if snapshot.fault:

@@ -31,10 +31,9 @@ def lost_with_disk(reservation: Reservation, reason: str, now: datetime) -> str:
         return ""
     minutes = (reservation.used(now) - reservation.saved).total_seconds() / 60
     return (
-        f"Lost by our fault: {reason.rstrip('.')}. Its disk {disk.name} is kept as of "
-        f"{disk.safe_time:%Y-%m-%d %H:%M:%S} UTC. What was written later is gone, and what was charged for the "
-        f"{minutes:.0f} minutes since then is given back. Go on from there: wavepool reserve --disk {disk.name}. "
-        f"{_first_again(reservation, now)}"
+        f"Lost by our fault: {reason.rstrip('.')}. Its disk {disk.name} {disk.kept}. What was written "
+        f"later is gone, and what was charged for the {minutes:.0f} minutes since then is given back. Go on from "
+        f"there: wavepool reserve --disk {disk.name}. {_first_again(reservation, now)}"
     )
 
 
@@ -93,9 +92,11 @@ def ending_after_loss(
     if job.cancel_time:
         return Ending(JobState.CANCELLED, CANCELLED, "Cancelled; nothing is charged because the run was lost.")
     if job.reservation and job.reservation.active_time:
+        disk = job.reservation.disk
+        kept = f"; its disk {disk.name} {disk.kept}" if disk else ""
         message = (
             f"Lost by our fault: {reason.rstrip('.')}. All that was charged is given back. What was only on the "
-            f"machine is gone. {_first_again(job.reservation, now)}"
+            f"machine is gone{kept}. {_first_again(job.reservation, now)}"
         )
         return Ending(JobState.FAILED, INFRA_ERROR, message)
     if final or needs_torch_in_vain:

@@ -675,8 +675,7 @@ class SessionAttempt(LeasedAttempt):
 
 
 def _unsaved(disk: ReservedDisk) -> str:
-    kept = f"is kept as of {disk.safe_time:%Y-%m-%d %H:%M:%S} UTC" if disk.safe_time else "is as it was before"
-    return f"Its disk {disk.name} could not be saved at the end ({disk.fault}), and {kept}."
+    return f"Its disk {disk.name} could not be saved at the end ({disk.fault}), and {disk.kept}."
 
 
 def _readable(details: str) -> str:

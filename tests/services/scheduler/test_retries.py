@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from services.scheduler.jobs.reservation import Reservation
+from services.scheduler.jobs.reservation import Reservation, ReservedDisk
 from services.scheduler.jobs.resources import Resources
 from services.scheduler.jobs.retries import ending_after_loss, replaced
 from services.scheduler.jobs.states import JobState
@@ -23,6 +23,21 @@ def test_a_lost_attempt_is_followed_by_another_until_there_were_too_many() -> No
     assert found[2]
     assert found[2].state is JobState.FAILED
     assert "3 times, the last time because it burnt. That is not" in found[2].message
+
+
+@pytest.mark.parametrize(
+    ("disk", "said"),
+    [
+        (None, "machine is gone. Reserve"),
+        (ReservedDisk("disk_1", "work"), "machine is gone; its disk work is as it was before. Reserve"),
+        (ReservedDisk("disk_1", "work", START - timedelta(days=1)), "its disk work is kept as of 2025-12-31 00:00"),
+    ],
+)
+def test_whoever_loses_a_machine_reads_what_is_kept_of_the_disk(disk: ReservedDisk | None, said: str) -> None:
+    reservation = Reservation("mine", (), timedelta(hours=1), active_time=START, disk=disk)
+    ending = ending_after_loss(a_job(reservation=reservation), "it burnt", 3, START + timedelta(hours=1))
+    assert ending
+    assert said in ending.message
 
 
 def test_a_loss_that_is_excused_never_ends_a_job() -> None:
