@@ -70,6 +70,8 @@ ANSWER_SECONDS = 10.0
 _LAST_WORDS = timedelta(seconds=2)
 """Time for people to read why the session ends, in which its programs have been asked to end."""
 _MOST_STATUS = 255
+_MOST_DETAILS = 4_000
+"""Characters of why a session ended."""
 _WHOLE = 100
 _PERCENT_STEP = 10
 """Progress of a restore is told in steps of so many percent."""
@@ -174,6 +176,8 @@ class Session:
         self._connection_count = 0
         self._questions: dict[int, asyncio.Future[int]] = {}
         self._question_count = 0
+        self._leaving: tuple[set[int], set[str]] = (set(), set())
+        """Connections and users that are out, and whose processes may be left: the session has not said otherwise."""
         self._killed_for_memory = 0
         self._command_has_ended = False
         self._said = BuildLog(self._tell_build)
@@ -239,7 +243,9 @@ class Session:
     def finish(self) -> session_pb2.SessionEnded:
         """Record the last event, with which the session's slots are free, and return it."""
         reason = self._reason or session_pb2.SESSION_END_REASON_SANDBOX_ENDED
-        ended = session_pb2.SessionEnded(reason=reason, details=self._details, unkillable=self.leaves_processes)
+        # Its users may have written them, and messages take no half of a surrogate pair.
+        details = self._details[:_MOST_DETAILS].encode(errors="replace").decode()
+        ended = session_pb2.SessionEnded(reason=reason, details=details, unkillable=self.leaves_processes)
         self.events.record(SessionEvent(ended=ended))
         return ended
 
@@ -316,8 +322,15 @@ class Session:
         for number in connections:
             if tunnel := self._tunnels.get(number):
                 tunnel.close()
-        if connections or users:
-            await self._ask(order="end", connections=connections, users=sorted(users))
+        leaving, left = self._leaving
+        leaving.update(connections)
+        left.update(users)
+        left.difference_update(key.user for key in keys)
+        if leaving or left:
+            asked = tuple(leaving), tuple(left)
+            await self._ask(order="end", connections=sorted(leaving), users=sorted(left))
+            leaving.difference_update(asked[0])
+            left.difference_update(asked[1])
 
     async def snapshot(self) -> session_pb2.SessionSnapshot:
         """Take a snapshot of the disk now; raises SessionNotReadyError, NoDiskError."""
@@ -609,8 +622,7 @@ class Session:
             case {"report": "ready"}:
                 self._started.set()
             case {"report": "failed", "text": str(text)}:
-                self._fail(text)
-                self._killed.set()
+                self._take_failure(text)
             case {"report": "log" | "closed" as kind, "connection": int(connection)}:
                 self._log_out(connection) if kind == "closed" else self._take_line(connection, str(report.get("line")))
             case {"report": "done", "number": int(number), "count": int(count)}:
@@ -626,6 +638,13 @@ class Session:
                 self._killed.set()
             case _:
                 pass
+
+    def _take_failure(self, text: str) -> None:
+        """End the session; once people can be in, this is an end from inside, and they pay for the time until then."""
+        self._details = text
+        if not self._started.is_set():
+            self._fail(text)
+        self._killed.set()
 
     def _take_answer(self, number: int, count: int) -> None:
         if (answer := self._questions.get(number)) and not answer.done():

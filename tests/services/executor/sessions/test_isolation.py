@@ -174,6 +174,19 @@ async def test_who_kills_the_first_program_ends_the_session_and_nothing_else(mac
         assert ended.reason == session_pb2.SESSION_END_REASON_SANDBOX_ENDED
 
 
+@pytest.mark.parametrize(("text", "details"), [("broken", "broken"), ("\ud800", "?")], ids=["plain", "half of a pair"])
+async def test_who_forges_a_failure_of_the_first_program_ends_a_session_that_is_paid_for(
+    machine: Machine, alice: Person, text: str, details: str
+) -> None:
+    async with machine.session(alice) as access:
+        (session,) = machine.server.sessions._sessions.values()
+        # A debugger in the session can have the first program write this.
+        session._take_report({"report": "failed", "text": text})
+
+        ended = (await access.events.reach("ended")).ended
+        assert (ended.reason, ended.details) == (session_pb2.SESSION_END_REASON_SANDBOX_ENDED, details)
+
+
 async def test_who_stops_the_first_program_does_not_keep_the_session_from_ending(
     machine: Machine, alice: Person
 ) -> None:

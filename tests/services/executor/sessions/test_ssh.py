@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 from asyncio.subprocess import PIPE
 from typing import TYPE_CHECKING
 
+import grpc
 import pytest
 from wavepool.executor.v1 import session_pb2
+
+from services.executor.sandboxes.process_tree import descendants
+from services.executor.sessions import session
+from tests.services.executor.sandboxes.shell import processes_with
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -156,6 +162,29 @@ async def test_a_removed_user_is_cut_off_with_everything_that_they_left_running(
         assert (await access.run(bob, "id"))[0] == 255
         await hers.type("pgrep -f 'sleep 471[2]' || echo 'no'body")
         await hers.see("nobody")
+
+
+async def test_a_removal_counts_only_once_the_session_says_that_what_was_left_has_ended(
+    machine: Machine, alice: Person, bob: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(session, "ANSWER_SECONDS", 0.3)
+    keys = session_pb2.SessionKeys(keys=[alice.key])
+    async with machine.session(alice, bob) as access:
+        await access.run(bob, "setsid sleep 4720 >/dev/null 2>&1 &")
+        await access.events.reach("logout")
+        supervisors = [pid for pid in descendants(os.getpid()) if pid in processes_with("/session/supervisor.py")]
+        for pid in supervisors:
+            os.kill(pid, signal.SIGSTOP)
+        for _ in range(2):
+            with pytest.raises(grpc.aio.AioRpcError):
+                await machine.client.update(access.session_id, keys=keys)
+            assert processes_with("sleep\x004720")
+        for pid in supervisors:
+            os.kill(pid, signal.SIGCONT)
+        monkeypatch.undo()
+        await machine.client.update(access.session_id, keys=keys)
+        assert not processes_with("sleep\x004720")
+        assert (await access.run(alice, "id"))[0] == 0
 
 
 async def test_an_added_user_gets_in_at_once(machine: Machine, alice: Person, bob: Person) -> None:
