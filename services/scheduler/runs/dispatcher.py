@@ -228,7 +228,8 @@ class Dispatcher:
         started = job.start(first.lease, now, first.machine.gpu_type, [one.lease for one in more], seed)
         events = [placed_payload(one, job.spec.gpu_type) for one in placed]
         try:
-            started = await self._store.move(job, started, events, now)
+            # Somebody may have changed who may log in while the pool was asked, and this writes the whole reservation.
+            started = await self._store.move(job, started, events, now, keeps_reservation=bool(more))
         except StaleJobError:
             await self._give_back(job, placed)
             return

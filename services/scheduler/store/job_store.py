@@ -66,13 +66,16 @@ class JobStore:
             use = (await uses_of(connection, [account_id], now - WINDOW))[account_id]
             return await allowance_of(connection, account_id, use, limits, now)
 
-    async def move(self, before: Job, after: Job, payloads: Sequence[bytes], now: datetime) -> Job:
+    async def move(
+        self, before: Job, after: Job, payloads: Sequence[bytes], now: datetime, *, keeps_reservation: bool = False
+    ) -> Job:
         """Writes the columns that the move changed, its events, and the figures of an attempt that it ends.
 
         Gives the new row. Raises StaleJobError, with nothing written, if the row has left the state, attempt or run
-        event of `before`.
+        event of `before`, or its reservation with `keeps_reservation`.
         """
-        return cast("Moved", await self._writes.commit(Move(before, after, payloads, now))).job
+        write = Move(before, after, payloads, now, keeps_reservation)
+        return cast("Moved", await self._writes.commit(write)).job
 
     async def delete(self, job: Job) -> None:
         """Deletes a job that nobody has seen; does nothing if it has moved on."""

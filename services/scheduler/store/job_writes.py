@@ -55,12 +55,13 @@ class Insertion:
 
 @dataclass(frozen=True)
 class Move:
-    """A move, and the payloads of its events."""
+    """A move, and the payloads of its events; with `keeps_reservation`, only if the reservation is as in `before`."""
 
     before: Job
     after: Job
     payloads: Sequence[bytes]
     now: datetime
+    keeps_reservation: bool = False
 
     @property
     def job(self) -> Job:
@@ -226,6 +227,8 @@ class _Group:
         before = write.before
         row = self._rows.get(before.job_id)
         if row is None or any(row[name] != getattr(before, name) for name in statements.COMPARED):
+            return StaleJobError(before.job_id)
+        if write.keeps_reservation and row["reservation"] != before.reservation:
             return StaleJobError(before.job_id)
         changed = changed_columns(before, write.after)
         changed["last_seq"] = row["last_seq"] + len(write.payloads)

@@ -16,6 +16,7 @@ from wavepool.scheduler.v1 import queues_pb2, queues_pb2_grpc, reservations_pb2
 from servicekit.rpc.errors import rpc_failure
 from services.scheduler.jobs.reservation import GRACE, LONGEST_PREPARING
 from services.scheduler.jobs.reservation_checks import NO_LINKS
+from services.scheduler.peers.pool import Pool
 from tests.services.scheduler.cluster import ACCOUNT, TIMEOUT_SECONDS, LaterClock, scripted_cluster, until
 from tests.services.scheduler.scripted_sessions import ScriptedSessions
 from tests.services.scheduler.test_dated_reservations import start_in
@@ -95,6 +96,34 @@ async def machines(tmp_path: Path) -> AsyncIterator[Machines]:
     async with two_machines(tmp_path) as found:
         await found.cluster.start()
         yield found
+
+
+async def test_who_is_let_in_while_the_pool_is_asked_for_machines_is_let_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked, answers, place = asyncio.Event(), asyncio.Event(), Pool.place
+
+    async def slow(*words: Any, **more: Any) -> Any:
+        asked.set()
+        await answers.wait()
+        return await place(*words, **more)
+
+    monkeypatch.setattr(Pool, "place", slow)
+    async with two_machines(tmp_path) as machines:
+        await machines.cluster.start()
+        reservation = await machines.made()
+        await asyncio.wait_for(asked.wait(), TIMEOUT_SECONDS)
+        bob = session_pb2.SessionKey(user="bob", public_key=OTHER_KEY)
+        await update(machines.cluster, reservation, add_keys=[bob])
+        await update(machines.cluster, reservation, remove_users=["alice"])
+        answers.set()
+        await machines.cluster.reservation_events(reservation.reservation_id, "active")
+
+        active = await machines.cluster.reservation(reservation.reservation_id)
+        assert [key.user for key in active.spec.keys] == ["bob"]
+        # The leases of the first try are given back.
+        opened = [session.request for session in machines.cluster.sessions.sessions.values()]
+        assert [[key.user for key in request.keys] for request in opened] == [["bob"]]
 
 
 async def test_sixteen_gpus_are_two_whole_machines_of_one_reservation(machines: Machines) -> None:
