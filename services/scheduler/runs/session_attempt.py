@@ -85,6 +85,10 @@ _NO_ENTRYPOINT = (
     "Its machine has an earlier version of Wavepool, which starts no command of an image. Nothing is charged."
 )
 _SILENT = "The machine of the reservation does not answer. Try again."
+_REMOVED_IN_SILENCE = (
+    "The users are changed, but the machine of the reservation does not say so: it is told again until it does, and "
+    "who is removed may be in until then. If that lasts, cancel the reservation."
+)
 MOST_DETAILS = 500
 """Characters that are kept of what an executor says of a session's end."""
 _ENDS_FROM_INSIDE = {
@@ -171,6 +175,10 @@ class SessionAttempt(LeasedAttempt):
         Raises what `extension_of` raises, WrongReservationStateError, MachineUnreachableError, CreditRefusedError,
         BillingUnreachableError.
         """
+        # Somebody who stops waiting leaves nothing half-done: the machine would go on for longer than is stored.
+        return await uncut(self._extend(key, extension_of))
+
+    async def _extend(self, key: str, extension_of: Callable[[Reservation], Extension]) -> Job:
         async with self._turn:
             reservation = self._reservation
             if reservation.extension(key):
@@ -204,16 +212,28 @@ class SessionAttempt(LeasedAttempt):
     async def change(self, change: Callable[[Reservation], Reservation], user_id: str) -> Job:
         """Changes who may log in, or the name, for a user.
 
-        Raises what `change` raises, WrongReservationStateError, MachineUnreachableError.
+        Raises what `change` raises, WrongReservationStateError, MachineUnreachableError. Keys are out even if the
+        machine does not answer: it is told until it does.
         """
+        return await uncut(self._change(change, user_id))
+
+    async def _change(self, change: Callable[[Reservation], Reservation], user_id: str) -> Job:
         async with self._turn:
             self._check_open()
             before = self._reservation
             after = change(before)
-            if after.keys != before.keys:
+            if after.keys == before.keys:
+                return await self._write(self.job.changed(reservation=after), [])
+            changed, events = self.job.changed(reservation=after), [payloads.users_changed(before, after, user_id)]
+            try:
                 await self._tell_machines(after)
-            events = [payloads.users_changed(before, after, user_id)] if after.keys != before.keys else []
-            return await self._write(self.job.changed(reservation=after), events)
+            except MachineUnreachableError as error:
+                if not set(before.keys) - set(after.keys):
+                    raise
+                await self._write(changed, events)
+                # Not that the machine is unreachable: callers try that again by themselves.
+                raise WrongReservationStateError(_REMOVED_IN_SILENCE) from error
+            return await self._write(changed, events)
 
     def _check_open(self) -> None:
         state = self.job.reservation_state

@@ -56,6 +56,9 @@ class ScriptedSessions(session_pb2_grpc.SessionServiceServicer):
         """While it is set, every call fails as if the machine were gone."""
         self.opened = asyncio.Event()
         self.loses_answers = False
+        self.answers = asyncio.Event()
+        """While it is not set, changes are taken and not answered."""
+        self.answers.set()
         self.store_id = ""
         self.snapshot = session_pb2.SessionSnapshot()
         """What SnapshotHome answers."""
@@ -95,6 +98,7 @@ class ScriptedSessions(session_pb2_grpc.SessionServiceServicer):
     ) -> session_pb2.UpdateSessionResponse:
         await self._answer(context)
         self.updates.append(request)
+        await self.answers.wait()
         if self.loses_answers:
             await context.abort(grpc.StatusCode.UNAVAILABLE, "the answer is lost")
         session = self.sessions.get(request.session_id)

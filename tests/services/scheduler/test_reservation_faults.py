@@ -238,6 +238,54 @@ async def test_a_machine_that_took_a_change_without_an_answer_hears_again_what_i
     assert cluster.sessions.updates[-1].end_time == reservation.expire_time
 
 
+async def test_an_extension_that_its_caller_does_not_wait_for_is_stored_as_the_machine_has_it(cluster: Cluster) -> None:
+    reservation = await active(cluster)
+    await until(lambda: bool(cluster.sessions.updates))
+    told = len(cluster.sessions.updates)
+    cluster.sessions.answers.clear()
+    extending = asyncio.create_task(extend(cluster, reservation, HOUR))
+    await until(lambda: len(cluster.sessions.updates) > told)
+    extending.cancel()
+    await asyncio.gather(extending, return_exceptions=True)
+    # On the same connection: the scheduler has heard by then that nobody waits.
+    await cluster.reservation(reservation.reservation_id)
+    cluster.sessions.answers.set()
+
+    await cluster.reservation_events(reservation.reservation_id, "extended")
+
+    stored = await cluster.reservation(reservation.reservation_id)
+    assert stored.expire_time == cluster.sessions.updates[-1].end_time
+    assert stored.expire_time.ToDatetime() == reservation.expire_time.ToDatetime() + HOUR
+
+
+async def test_who_is_removed_while_the_machine_is_silent_stays_removed(cluster: Cluster) -> None:
+    reservation = await active(cluster)
+    key = session_pb2.SessionKey(user="bob", public_key=key_of(1))
+    await update(cluster, reservation, add_keys=[key])
+    cluster.sessions.loses_answers = True
+
+    error = await refused(update(cluster, reservation, remove_users=["bob"]))
+
+    assert error.code() == grpc.StatusCode.FAILED_PRECONDITION
+    assert "it is told again until it does" in (error.details() or "")
+    stored = await cluster.reservation(reservation.reservation_id)
+    assert [key.user for key in stored.spec.keys] == ["alice"]
+    told = len(cluster.sessions.updates)
+    cluster.sessions.loses_answers = False
+    await until(lambda: len(cluster.sessions.updates) > told)
+    assert [key.user for key in cluster.sessions.updates[-1].keys.keys] == ["alice"]
+
+
+async def test_who_is_added_while_the_machine_is_silent_is_not(cluster: Cluster) -> None:
+    reservation = await active(cluster)
+    await until(lambda: bool(cluster.sessions.updates))
+    cluster.sessions.loses_answers = True
+    key = session_pb2.SessionKey(user="bob", public_key=key_of(1))
+    await refused(update(cluster, reservation, add_keys=[key]))
+    stored = await cluster.reservation(reservation.reservation_id)
+    assert [key.user for key in stored.spec.keys] == ["alice"]
+
+
 async def test_time_that_is_added_before_anybody_can_log_in_is_leased_first(stopped_cluster: Cluster) -> None:
     cluster = stopped_cluster
     cluster.sessions.opens = False
