@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import asyncssh
 import grpc
-from asyncssh.constants import OPEN_ADMINISTRATIVELY_PROHIBITED
+from asyncssh.constants import DISC_NO_MORE_AUTH_METHODS_AVAILABLE, OPEN_ADMINISTRATIVELY_PROHIBITED
 from asyncssh.stream import SSHTCPStreamSession
 from wavepool.scheduler.v1.reservations_pb2 import FindTunnelTargetRequest
 from wavepool.vmpool.v1.vmpool_pb2 import OpenTunnelRequest, TunnelTarget
@@ -41,14 +41,20 @@ CHUNK_BYTES = 1 << 16
 LOGIN_SECONDS = 20
 MOST_CHANNELS = 16
 """Connections to sessions over one connection to the front door."""
+MOST_KEYS = 20
+"""Keys that one connection may offer; each asks the scheduler, and the right one twice."""
+MOST_UNKNOWN = 100
+"""Connections that have yet to log in; further ones are closed."""
+SHOWN = "(front door)"
+"""The user of its bytes in metrics: those of keys are names that owners of reservations give, in any number."""
 
 
 @asynccontextmanager
 async def front_door(settings: GatewaySettings, upstreams: Upstreams, tunnels: Tunnels) -> AsyncGenerator[int]:
     """Serves on GATEWAY_SSH_PORT and gives the port. Raises OSError if it is taken."""
-    key = host_key(settings.data_dir / "ssh_host_ed25519_key")
+    key, unknown = host_key(settings.data_dir / "ssh_host_ed25519_key"), set[Door]()
     acceptor = await asyncssh.create_server(
-        lambda: Door(upstreams, tunnels, settings.tunnel_check.total_seconds()),
+        lambda: Door(upstreams, tunnels, settings.tunnel_check.total_seconds(), unknown),
         host=settings.host,
         port=settings.ssh_port,
         server_host_keys=[key],
@@ -91,12 +97,32 @@ def host_key(path: Path) -> asyncssh.SSHKey:
 class Door(asyncssh.SSHServer):
     """One connection to the front door."""
 
-    def __init__(self, upstreams: Upstreams, tunnels: Tunnels, check_seconds: float) -> None:
+    def __init__(self, upstreams: Upstreams, tunnels: Tunnels, check_seconds: float, unknown: set[Door]) -> None:
         self._upstreams = upstreams
         self._tunnels = tunnels
         self._check_seconds = check_seconds
+        self._unknown = unknown
+        self._connection: asyncssh.SSHServerConnection | None = None
+        self._keys = 0
         self._line = ""
         self._channels = 0
+
+    def connection_made(self, conn: asyncssh.SSHServerConnection) -> None:
+        """Takes the connection, unless too many have yet to log in."""
+        if len(self._unknown) >= MOST_UNKNOWN:
+            conn.abort()
+            return
+        self._connection = conn
+        self._unknown.add(self)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Makes room for another."""
+        del exc
+        self._unknown.discard(self)
+
+    def auth_completed(self) -> None:
+        """Makes room for another that has yet to log in."""
+        self._unknown.discard(self)
 
     def begin_auth(self, username: str) -> bool:
         """Everybody needs a key; the name does not matter."""
@@ -110,6 +136,12 @@ class Door(asyncssh.SSHServer):
     async def validate_public_key(self, username: str, key: asyncssh.SSHKey) -> bool:
         """True if some reservation has the key. It is asked again for the key that is then proved."""
         del username
+        self._keys += 1
+        if self._keys > MOST_KEYS:
+            if self._connection is not None:
+                said = f"{MOST_KEYS} keys were tried; name the right one with IdentityFile and IdentitiesOnly"
+                self._connection.disconnect(DISC_NO_MORE_AUTH_METHODS_AVAILABLE, said)
+            return False
         line = " ".join(key.export_public_key().decode().split()[:2])
         with suppress(grpc.aio.AioRpcError):
             await self._find(line, "")
@@ -144,7 +176,7 @@ class Door(asyncssh.SSHServer):
             log.info("a tunnel opens at the front door", extra=said)
             try:
                 with (
-                    self._tunnels.place_for(line, found.user) as place,
+                    self._tunnels.place_for(line, SHOWN) as place,
                     suppress(grpc.aio.AioRpcError, asyncio.InvalidStateError),
                 ):
                     await self._carried(reader, writer, line, found, place)
@@ -182,6 +214,7 @@ class Door(asyncssh.SSHServer):
 
     async def _checked(self, line: str, found: FindTunnelTargetResponse, place: Place) -> None:
         """Returns once the key does not open the session any more, or has moved all bytes that it may move today."""
+        host = f"{found.reservation_id}-{found.node}" if found.node else found.reservation_id
         while True:
             await asyncio.sleep(self._check_seconds)
             if spent := place.tally():
@@ -189,7 +222,7 @@ class Door(asyncssh.SSHServer):
                 log.info("a tunnel is cut at the front door", extra=said)
                 return
             try:
-                if await self._find(line, found.reservation_id) != found:
+                if await self._find(line, host) != found:
                     return
             except grpc.aio.AioRpcError as error:
                 # If nobody can tell now, it goes on.

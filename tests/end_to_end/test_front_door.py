@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
 from typing import TYPE_CHECKING, Any
 
+import asyncssh
 import pytest
 
+from gateway.reservations.front_door import MOST_KEYS
 from tests.end_to_end.test_reservations import Person, ended
 from tests.end_to_end.wavepool_processes import start, until
 from vocabulary.ports import free_port
@@ -54,6 +57,15 @@ class Visitor:
         )
 
 
+async def is_let_in(port: int, keys: list[asyncssh.SSHKey]) -> bool:
+    """True if somebody who offers these keys, one after the other, may open connections."""
+    try:
+        async with asyncssh.connect("127.0.0.1", port, client_keys=keys, known_hosts=None, config=None):
+            return True
+    except asyncssh.Error:
+        return False
+
+
 @pytest.fixture(scope="module")
 def port() -> int:
     return free_port()
@@ -90,6 +102,11 @@ def test_a_key_in_the_reservation_leads_through_the_front_door_and_nowhere_else(
     for host in (colleague.host, colleague.long_host):
         said = colleague.ssh(host, "echo $WAVEPOOL_USER; exit 7")
         assert (said.returncode, said.stdout) == (7, "colleague\n"), said.stderr
+
+    right = asyncssh.read_private_key(colleague.key)
+    others = [asyncssh.generate_private_key("ssh-ed25519") for _ in range(MOST_KEYS)]
+    assert asyncio.run(is_let_in(port, [*others[:3], right]))
+    assert not asyncio.run(is_let_in(port, [*others, right]))
 
     shell = colleague.ssh("pool", "echo ok")
     assert (shell.returncode, shell.stdout) == (255, "")

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import signal
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import asyncssh
 import pytest
 
 from tests.end_to_end.test_reservations import RESERVATIONS, SUPERVISOR, Person, below_executors, ended
 from tests.end_to_end.wavepool_processes import start, until
 from vocabulary.money import MICROS_PER_DOLLAR, price_of
+from vocabulary.ports import free_port
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from tests.end_to_end.wavepool_processes import Wavepool
 
@@ -25,12 +28,20 @@ GANG = ("-g", "16", "--distributed", "--allow-slow-links")
 
 
 @pytest.fixture(scope="module")
-def wavepool(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Wavepool]:
+def port() -> int:
+    """The front door's."""
+    return free_port()
+
+
+@pytest.fixture(scope="module")
+def wavepool(tmp_path_factory: pytest.TempPathFactory, port: int) -> Iterator[Wavepool]:
     """None of its machines is there at first; two may be started, each with 8 GPUs."""
     running = start(
         tmp_path_factory.mktemp("wavepool"),
         VMPOOL_MAX_MACHINES="2",
         VMPOOL_GPUS_PER_MACHINE="8",
+        GATEWAY_SSH_PORT=str(port),
+        GATEWAY_TUNNEL_CHECK="0.5",
     )
     yield running
     running.stop()
@@ -49,8 +60,7 @@ def executor_of(wavepool: Wavepool, machine_id: str) -> int:
     return int(json.loads((wavepool.data_dir / "machines" / machine_id / "process.json").read_text())["executor_pid"])
 
 
-@pytest.mark.timeout(300)
-def test_sixteen_gpus_are_two_machines_to_log_in_to_with_one_charge(wavepool: Wavepool, person: Person) -> None:
+def check_refusals(person: Person) -> None:
     said = person.run("reserve", "-h", "0.1", "-g", "16", "--no-connect").stderr.decode()
     assert "gpu_count: a machine has at most 8 MI300X; for 16 give --distributed (2 machines x 8)" in said
     said = person.run("reserve", "-h", "0.1", "-g", "24", *GANG[2:], "--no-connect").stderr.decode()
@@ -58,6 +68,22 @@ def test_sixteen_gpus_are_two_machines_to_log_in_to_with_one_charge(wavepool: Wa
     said = person.run("reserve", "-h", "0.1", *GANG[:3], "--no-connect").stderr.decode()
     assert "distributed: no provider promises a link between the machines" in said
 
+
+async def stays_through_the_front_door(port: int, key: Path, host: str) -> None:
+    """Reaches a node's sshd, which waits for what we say; several checks pass meanwhile."""
+    connecting = asyncssh.connect("127.0.0.1", port, client_keys=[str(key)], known_hosts=None, config=None)
+    async with connecting as connection:
+        reader, _ = await connection.open_connection(host, 22)
+        assert (await reader.readline()).startswith(b"SSH-2.0-")
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(reader.read(), 2)
+
+
+@pytest.mark.timeout(300)
+def test_sixteen_gpus_are_two_machines_to_log_in_to_with_one_charge(
+    wavepool: Wavepool, person: Person, port: int
+) -> None:
+    check_refusals(person)
     made = person.json("reserve", "-h", "0.1", "-n", "training", *GANG, "--no-connect")
     assert (made["state"], made["gpu_count"]) == ("active", 16)
     assert [node["rank"] for node in made["nodes"]] == [0, 1]
@@ -66,6 +92,8 @@ def test_sixteen_gpus_are_two_machines_to_log_in_to_with_one_charge(wavepool: Wa
     for words in ((), ("--node", "1")):
         there = person.run("connect", made["id"], *words, "--", "echo > here; ls")
         assert (there.returncode, there.stdout) == (0, b"here\n"), there.stderr.decode()
+    key = Path(person.environment["HOME"]) / ".ssh" / "id_ed25519"
+    asyncio.run(stays_through_the_front_door(port, key, f"wp-{made['id'][-8:].lower()}-1"))
     among = person.run("connect", made["id"], "--", "echo $NNODES; ssh node-1 hostname")
     assert among.stdout == b"2\nnode-1\n", among.stderr.decode()
     hosts = person.run("ssh-config", made["id"]).stdout.decode()

@@ -251,7 +251,7 @@ class ReservationServicer(reservations_pb2_grpc.ReservationServiceServicer):
             raise WrongReservationStateError(f"Several reservations have this name: {ids}. Give more of an id.")
         lease_id = job.leases[rank].lease_id if job.leases else ""
         return reservations_pb2.FindTunnelTargetResponse(
-            reservation_id=job.job_id, user=key.user, lease_id=lease_id, session_id=job.run_id
+            reservation_id=job.job_id, user=key.user, lease_id=lease_id, session_id=job.run_id, node=rank
         )
 
     async def GetReservationUsage(
