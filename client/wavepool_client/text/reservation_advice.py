@@ -67,7 +67,7 @@ def advice(one: Fields) -> list[str]:
         "failed": [
             *_kept(one),
             f"reserve again: wavepool reserve{_charge(one)}",
-            "if it fails again, tell the operator the id and the reason above",
+            "if another fails and you do not know why, tell the operator the id and the reason above",
         ],
     }.get(state, [f"wavepool reservations show ID; this version knows no state {state!r}"])
     return [text.replace("ID", str(reservation_id), 1) for text in said]

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 FIRST_AGAIN = timedelta(hours=1)
 """For so long after its end, a reservation that was lost by our fault can be gone on with ahead of others."""
+_POOL_STOPS = "the pool is stopping"
+"""What vmpool gives as the reason for the end of its machines and leases when it is stopped."""
 NO_TORCH = (
     "No machine here can evaluate the problem definition that was sent, as none has torch; nothing is charged. The "
     "operator of this Wavepool installs it with `make setup-torch`. Problems of the catalogue need no definition."
@@ -31,10 +33,17 @@ def lost_with_disk(reservation: Reservation, reason: str, now: datetime) -> str:
         return ""
     minutes = (reservation.used(now) - reservation.saved).total_seconds() / 60
     return (
-        f"Lost by our fault: {reason.rstrip('.')}. Its disk {disk.name} {disk.kept}. What was written "
+        f"{_why_lost(reason)} Its disk {disk.name} {disk.kept}. What was written "
         f"later is gone, and what was charged for the {minutes:.0f} minutes since then is given back. Go on from "
         f"there: wavepool reserve --disk {disk.name}. {_first_again(reservation, now)}"
     )
+
+
+def _why_lost(reason: str) -> str:
+    # Nothing is broken, and whoever reads of leases would look for a fault.
+    if _POOL_STOPS in reason:
+        return "Ended as the operator stopped Wavepool."
+    return f"Lost by our fault: {reason.rstrip('.')}."
 
 
 def _first_again(reservation: Reservation, now: datetime) -> str:
@@ -95,7 +104,7 @@ def ending_after_loss(
         disk = job.reservation.disk
         kept = f"; its disk {disk.name} {disk.kept}" if disk else ""
         message = (
-            f"Lost by our fault: {reason.rstrip('.')}. All that was charged is given back. What was only on the "
+            f"{_why_lost(reason)} All that was charged is given back. What was only on the "
             f"machine is gone{kept}. {_first_again(job.reservation, now)}"
         )
         return Ending(JobState.FAILED, INFRA_ERROR, message)
