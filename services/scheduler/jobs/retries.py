@@ -31,10 +31,10 @@ def lost_with_disk(reservation: Reservation, reason: str, now: datetime) -> str:
     disk = reservation.disk
     if disk is None or disk.safe_time is None:
         return ""
-    minutes = (reservation.used(now) - reservation.saved).total_seconds() / 60
+    minutes = round((reservation.used(now) - reservation.saved).total_seconds() / 60)
     return (
         f"{_why_lost(reason)} Its disk {disk.name} {disk.kept}. What was written "
-        f"later is gone, and what was charged for the {minutes:.0f} minutes since then is given back. Go on from "
+        f"later is gone, and what was charged for the {_minutes_text(minutes)} since then is given back. Go on from "
         f"there: wavepool reserve --disk {disk.name}. {_first_again(reservation, now)}"
     )
 
@@ -50,7 +50,12 @@ def _first_again(reservation: Reservation, now: datetime) -> str:
     minutes = reservation.lost(now).left // timedelta(minutes=1)
     if not minutes:
         return "Reserve again to go on."
-    return f"If you reserve within an hour for the {minutes} minutes that were left, you are the first of your queue."
+    left = f"{_minutes_text(minutes)} that {'was' if minutes == 1 else 'were'} left"
+    return f"If you reserve within an hour for the {left}, you are the first of your queue."
+
+
+def _minutes_text(minutes: int) -> str:
+    return f"{minutes} minute{'' if minutes == 1 else 's'}"
 
 
 def replaced(job: Job, others: Iterable[Job], least: timedelta, now: datetime) -> str:

@@ -59,6 +59,21 @@ def test_whoever_is_ended_by_an_operator_reads_that_and_nothing_of_leases(
         assert "lease" not in message
 
 
+@pytest.mark.parametrize(
+    ("used", "since", "left"),
+    [
+        (59, "the 1 minute since then is", "the 1 minute that was left"),
+        (57, "the 3 minutes since then is", "the 3 minutes that were left"),
+    ],
+)
+def test_the_minutes_of_a_loss_are_counted(used: int, since: str, left: str) -> None:
+    now = START + timedelta(minutes=used)
+    disk = ReservedDisk("disk_1", "work", now - timedelta(minutes=60 - used))
+    message = lost_with_disk(Reservation("mine", (), timedelta(hours=1), active_time=START, disk=disk), "it burnt", now)
+    assert since in message
+    assert left in message
+
+
 def test_a_loss_that_is_excused_never_ends_a_job() -> None:
     assert ending_after_loss(a_job(attempt=9), "stopped", max_attempts=3, now=START, excused=True) is None
     assert ending_after_loss(a_job(attempt=4, attempts_excused=2), "it burnt", max_attempts=3, now=START) is None
