@@ -110,7 +110,8 @@ def reservation_of(reservation: pb.Reservation, names: Mapping[str, str], now: d
         idle_since=instant_of(reservation.idle_since),
         connections=reservation.connections,
         price_per_gpu_hour=dollars_of(reservation.price_micros_per_hour),
-        hold_usd=dollars_of(reservation.hold_micros),
+        # The scheduler keeps the amount that once was, which bounds the charge.
+        hold_usd=0.0 if reservation.state in OVER else dollars_of(reservation.hold_micros),
         cost_usd=dollars_of(reservation.cost_micros),
         events_url=f"{reservation_path(reservation.reservation_id)}/events",
     )

@@ -32,7 +32,27 @@ def test_whoever_had_a_disk_is_told_that_it_is_kept_and_how_to_go_on(state: str)
 
 @pytest.mark.parametrize("state", ["expired", "cancelled"])
 def test_a_home_without_a_disk_is_gone(state: str) -> None:
-    assert advice({**ONE, "state": state}) == ["reserve again: wavepool reserve; its home is removed"]
+    was_active = {**ONE, "state": state, "active_at": "2026-11-26T19:00:00Z"}
+    assert advice(was_active) == ["reserve again: wavepool reserve; its home is removed"]
+
+
+def test_what_was_cancelled_in_the_queue_had_no_home_to_remove() -> None:
+    assert advice({**ONE, "state": "cancelled", "active_at": None}) == ["reserve again: wavepool reserve"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"cost_usd": 0.0}, "; nothing is charged for this one"),
+        (
+            {"cost_usd": 0.68, "disk_name": "work", "disk_safe_time": "2026-11-26T19:45:00Z"},
+            "; $0.68 stays charged, for what is kept, and the rest is given back",
+        ),
+        ({}, ""),
+    ],
+)
+def test_whoever_lost_a_reservation_reads_what_stays_charged(fields: dict[str, Any], said: str) -> None:
+    assert f"reserve again: wavepool reserve{said}" in advice({**ONE, "state": "failed", **fields})
 
 
 def test_a_last_snapshot_that_failed_is_no_data_that_is_kept() -> None:

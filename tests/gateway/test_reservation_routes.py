@@ -368,6 +368,23 @@ async def test_a_reservation_of_a_newer_scheduler_is_shown_with_the_number_of_it
     assert (shown["state"], shown["gpu_count"], shown["time_left_seconds"]) == ("unknown_99", 1, None)
 
 
+@pytest.mark.parametrize(
+    ("state", "hold_usd"),
+    [
+        (pb.RESERVATION_STATE_QUEUED, 5.97),
+        (pb.RESERVATION_STATE_EXPIRING, 5.97),
+        (pb.RESERVATION_STATE_EXPIRED, 0),
+        (pb.RESERVATION_STATE_CANCELLED, 0),
+        (pb.RESERVATION_STATE_FAILED, 0),
+    ],
+)
+async def test_a_reservation_that_is_over_has_nothing_on_hold(
+    gateway: RunningGateway, services: ScriptedServices, state: pb.ReservationState, hold_usd: float
+) -> None:
+    services.reservations.found = reservation(state=state)
+    assert (await gateway.http.get(ONE)).json()["hold_usd"] == hold_usd
+
+
 async def test_names_that_nobody_can_look_up_do_not_hide_a_reservation(
     gateway: RunningGateway, services: ScriptedServices
 ) -> None:

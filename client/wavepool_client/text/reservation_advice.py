@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from wavepool_client.text.reservation_events import narrate_reservation
-from wavepool_client.text.reservations import gpus_text, host_name, show_rows, time_text
+from wavepool_client.text.reservations import gpus_text, host_name, show_rows, time_text, usd_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -66,8 +66,8 @@ def advice(one: Fields) -> list[str]:
         "cancelled": _over_advice(one),
         "failed": [
             *_kept(one),
-            "reserve again: wavepool reserve; it was our fault, and what was charged is given back",
-            "if it fails again, tell the operator the id and the reason above",
+            f"reserve again: wavepool reserve{_charge(one)}",
+            "if another fails and you do not know why, tell the operator the id and the reason above",
         ],
     }.get(state, [f"wavepool reservations show ID; this version knows no state {state!r}"])
     return [text.replace("ID", str(reservation_id), 1) for text in said]
@@ -110,7 +110,18 @@ def _expiring_advice(one: Fields) -> list[str]:
 
 
 def _over_advice(one: Fields) -> list[str]:
-    return _kept(one) or ["reserve again: wavepool reserve; its home is removed"]
+    # Before people could log in, nobody had anything in its home.
+    return _kept(one) or [f"reserve again: wavepool reserve{'; its home is removed' if one.get('active_at') else ''}"]
+
+
+def _charge(one: Fields) -> str:
+    """What a failed one costs: with a disk, the time until its last snapshot is paid for, as that is not lost."""
+    cost = one.get("cost_usd")
+    if not isinstance(cost, int | float):
+        return ""
+    if not cost:
+        return "; nothing is charged for this one"
+    return f"; {usd_text(cost)} stays charged, for what is kept, and the rest is given back"
 
 
 def _kept(one: Fields) -> list[str]:

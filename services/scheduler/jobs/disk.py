@@ -107,6 +107,7 @@ class DiskFile:
 
 
 _STATES = {
+    ReservationState.PENDING: DiskState.WAITING,
     ReservationState.QUEUED: DiskState.WAITING,
     ReservationState.PREPARING: DiskState.RESTORING,
     ReservationState.ACTIVE: DiskState.IN_USE,

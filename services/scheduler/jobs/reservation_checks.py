@@ -308,12 +308,13 @@ def _duration_of(seconds: int, least: timedelta, most: timedelta) -> tuple[timed
 
 
 def _text(duration: timedelta) -> str:
-    """Time for people, such as `5 minutes`, `36 s` or `24 h`."""
+    """Time for people, such as `1 minute`, `36 s` or `24 h`."""
     seconds = duration.total_seconds()
     if seconds < _MINUTE:
         return f"{seconds:g} s"
     if seconds < _HOUR:
-        return f"{round(seconds / _MINUTE, 1):g} minutes"
+        minutes = round(seconds / _MINUTE, 1)
+        return f"{minutes:g} minute{'' if minutes == 1 else 's'}"
     return f"{round(seconds / _HOUR, 2):g} h"
 
 

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 FIRST_AGAIN = timedelta(hours=1)
 """For so long after its end, a reservation that was lost by our fault can be gone on with ahead of others."""
+_POOL_STOPS = "the pool is stopping"
+"""What vmpool gives as the reason for the end of its machines and leases when it is stopped."""
 NO_TORCH = (
     "No machine here can evaluate the problem definition that was sent, as none has torch; nothing is charged. The "
     "operator of this Wavepool installs it with `make setup-torch`. Problems of the catalogue need no definition."
@@ -29,19 +31,31 @@ def lost_with_disk(reservation: Reservation, reason: str, now: datetime) -> str:
     disk = reservation.disk
     if disk is None or disk.safe_time is None:
         return ""
-    minutes = (reservation.used(now) - reservation.saved).total_seconds() / 60
+    minutes = round((reservation.used(now) - reservation.saved).total_seconds() / 60)
     return (
-        f"Lost by our fault: {reason.rstrip('.')}. Its disk {disk.name} {disk.kept}. What was written "
-        f"later is gone, and what was charged for the {minutes:.0f} minutes since then is given back. Go on from "
+        f"{_why_lost(reason)} Its disk {disk.name} {disk.kept}. What was written "
+        f"later is gone, and what was charged for the {_minutes_text(minutes)} since then is given back. Go on from "
         f"there: wavepool reserve --disk {disk.name}. {_first_again(reservation, now)}"
     )
+
+
+def _why_lost(reason: str) -> str:
+    # Nothing is broken, and whoever reads of leases would look for a fault.
+    if _POOL_STOPS in reason:
+        return "Ended as the operator stopped Wavepool."
+    return f"Lost by our fault: {reason.rstrip('.')}."
 
 
 def _first_again(reservation: Reservation, now: datetime) -> str:
     minutes = reservation.lost(now).left // timedelta(minutes=1)
     if not minutes:
         return "Reserve again to go on."
-    return f"If you reserve within an hour for the {minutes} minutes that were left, you are the first of your queue."
+    left = f"{_minutes_text(minutes)} that {'was' if minutes == 1 else 'were'} left"
+    return f"If you reserve within an hour for the {left}, you are the first of your queue."
+
+
+def _minutes_text(minutes: int) -> str:
+    return f"{minutes} minute{'' if minutes == 1 else 's'}"
 
 
 def replaced(job: Job, others: Iterable[Job], least: timedelta, now: datetime) -> str:
@@ -95,7 +109,7 @@ def ending_after_loss(
         disk = job.reservation.disk
         kept = f"; its disk {disk.name} {disk.kept}" if disk else ""
         message = (
-            f"Lost by our fault: {reason.rstrip('.')}. All that was charged is given back. What was only on the "
+            f"{_why_lost(reason)} All that was charged is given back. What was only on the "
             f"machine is gone{kept}. {_first_again(job.reservation, now)}"
         )
         return Ending(JobState.FAILED, INFRA_ERROR, message)

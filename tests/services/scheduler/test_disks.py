@@ -13,8 +13,12 @@ from wavepool.executor.v1 import session_pb2
 from wavepool.scheduler.v1 import disks_pb2, reservations_pb2
 
 from services.scheduler import metrics
+from services.scheduler.jobs.disk import Disk, DiskState
+from services.scheduler.jobs.reservation import JOB_STATES, ReservationState
+from services.scheduler.jobs.states import IN_FLIGHT_STATES
 from services.scheduler.runs import session_attempt
 from tests.services.scheduler.cluster import TIMEOUT_SECONDS, USER, LaterClock
+from tests.services.scheduler.jobs import START
 from tests.services.scheduler.test_reservations import PRICE, active, cancel, charged, kinds, refused
 from vocabulary.money import price_of
 
@@ -69,6 +73,14 @@ async def test_a_new_disk_is_empty_and_available(cluster: Cluster) -> None:
     made = await create(cluster)
     assert (made.name, made.state, made.size_limit_bytes) == ("work", disks_pb2.DISK_STATE_AVAILABLE, 100 * GIB)
     assert await listed(cluster) == [made]
+
+
+@pytest.mark.parametrize("holder_state", [state for state, of in JOB_STATES.items() if of & IN_FLIGHT_STATES])
+async def test_a_disk_that_a_reservation_has_is_not_available(holder_state: ReservationState) -> None:
+    held = Disk("dsk_1", USER, "work", GIB, START, holder_id="res_1", holder_state=holder_state)
+    assert held.state is not DiskState.AVAILABLE
+    is_waiting = holder_state in {ReservationState.PENDING, ReservationState.QUEUED}
+    assert (held.state is DiskState.WAITING) == is_waiting
 
 
 async def test_names_are_unique_for_each_user_and_no_others_see_a_disk(cluster: Cluster) -> None:

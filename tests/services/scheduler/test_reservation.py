@@ -284,7 +284,7 @@ def test_extensions_fill_up_what_is_left_and_no_more() -> None:
     full = reservation.extended(Extension(24 * HOUR, BEGIN, "", "key"))
     with pytest.raises(InvalidRequestError, match="all that it may have"):
         extension_of(60, full, LIMITS)
-    with pytest.raises(InvalidRequestError, match="the least is 1 minutes"):
+    with pytest.raises(InvalidRequestError, match=r"the least is 1 minute$"):
         extension_of(0, reservation, LIMITS)
 
 

@@ -8,12 +8,14 @@ import pytest
 
 from services.scheduler.jobs.reservation import Reservation, ReservedDisk
 from services.scheduler.jobs.resources import Resources
-from services.scheduler.jobs.retries import ending_after_loss, replaced
+from services.scheduler.jobs.retries import ending_after_loss, lost_with_disk, replaced
 from services.scheduler.jobs.states import JobState
 from tests.services.scheduler.jobs import START, a_job
 from vocabulary.slots import EIGHTHS_PER_GPU
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from services.scheduler.jobs.job import Job
 
 
@@ -38,6 +40,38 @@ def test_whoever_loses_a_machine_reads_what_is_kept_of_the_disk(disk: ReservedDi
     ending = ending_after_loss(a_job(reservation=reservation), "it burnt", 3, START + timedelta(hours=1))
     assert ending
     assert said in ending.message
+
+
+@pytest.mark.parametrize("reason", ["its machine is gone ({})", "its lease is gone (Lease 'l' is over: {}. Stop.)"])
+@pytest.mark.parametrize("safe_time", [None, START + timedelta(minutes=10)])
+def test_whoever_is_ended_by_an_operator_reads_that_and_nothing_of_leases(
+    reason: str, safe_time: datetime | None
+) -> None:
+    # As vmpool says it, in tests/services/vmpool/lifecycle/test_reconciler_close.py.
+    stopped, now = reason.format("the pool is stopping"), START + timedelta(minutes=20)
+    disk = ReservedDisk("disk_1", "work", safe_time)
+    reservation = Reservation("mine", (), timedelta(hours=1), active_time=START, disk=disk)
+    ending = ending_after_loss(a_job(reservation=reservation), stopped, 3, now)
+    assert ending
+    for message in (ending.message, *filter(None, [lost_with_disk(reservation, stopped, now)])):
+        assert message.startswith("Ended as the operator stopped Wavepool. ")
+        assert "given back" in message
+        assert "lease" not in message
+
+
+@pytest.mark.parametrize(
+    ("used", "since", "left"),
+    [
+        (59, "the 1 minute since then is", "the 1 minute that was left"),
+        (57, "the 3 minutes since then is", "the 3 minutes that were left"),
+    ],
+)
+def test_the_minutes_of_a_loss_are_counted(used: int, since: str, left: str) -> None:
+    now = START + timedelta(minutes=used)
+    disk = ReservedDisk("disk_1", "work", now - timedelta(minutes=60 - used))
+    message = lost_with_disk(Reservation("mine", (), timedelta(hours=1), active_time=START, disk=disk), "it burnt", now)
+    assert since in message
+    assert left in message
 
 
 def test_a_loss_that_is_excused_never_ends_a_job() -> None:
