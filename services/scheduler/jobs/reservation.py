@@ -394,8 +394,10 @@ class Reservation:
                 changes = {"connections": max(0, self.connections - 1)}
             case "out_of_memory":
                 changes = {"out_of_memory_kills": event.out_of_memory.killed}
-            case "warning":
-                changes = {"is_expiring": self.is_expiring or event.warning.minutes_left == 0}
+            case "warning" if event.warning.minutes_left == 0:
+                # One of the end before may come just after an extension.
+                is_last = not self.expire_time or event.time.ToDatetime(UTC) + GRACE >= self.expire_time
+                changes = {"is_expiring": self.is_expiring or is_last}
             case "snapshot" if self.disk:
                 changes = {"disk": self.disk.after(event.snapshot)}
             case _:

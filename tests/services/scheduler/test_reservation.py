@@ -102,10 +102,12 @@ def test_logins_are_counted_and_the_last_words_make_it_expire() -> None:
     assert active.after(at(login, BEGIN)).after(at(logout, BEGIN + HOUR)).idle_since == BEGIN + HOUR
     killed = session_pb2.SessionEvent(out_of_memory=session_pb2.SessionOutOfMemory(killed=2))
     assert active.after(at(killed, BEGIN + HOUR)).last_out_of_memory_time == BEGIN + HOUR
-    warned = PLAIN.after(session_pb2.SessionEvent(warning=session_pb2.SessionWarning(minutes_left=5)))
+    warned = active.after(session_pb2.SessionEvent(warning=session_pb2.SessionWarning(minutes_left=5)))
     assert not warned.is_expiring
-    last = session_pb2.SessionEvent(warning=session_pb2.SessionWarning(minutes_left=0))
+    last = at(session_pb2.SessionEvent(warning=session_pb2.SessionWarning(minutes_left=0)), BEGIN + HOUR)
     assert warned.after(last).is_expiring
+    extended = warned.extended(Extension(HOUR, BEGIN, "", "more"))
+    assert not extended.after(last).is_expiring, "it is of the end before"
 
 
 def test_an_event_that_is_unknown_to_us_changes_nothing() -> None:
