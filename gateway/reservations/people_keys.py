@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 GIVEN = "given"
 MOST_LOOKUPS = 16
 """Of one request; each may ask GitHub."""
+_KEY_ITSELF = "If you have a key of theirs, give it: NAME=FILE, or `public_key` beside `user` over HTTP."
 _AWAY = {grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED}
 _NOBODY = {grpc.StatusCode.FAILED_PRECONDITION, grpc.StatusCode.NOT_FOUND}
 
@@ -89,7 +90,8 @@ class KeyLookup:
         except grpc.aio.AioRpcError as error:
             problem = problem_of_rpc(error, {"person": field})
             if error.code() in _NOBODY:
-                raise _NoKeysError(_field_problem(field, problem.detail).problem) from error
+                fault = f"{problem.detail} {_KEY_ITSELF}" if person else problem.detail
+                raise _NoKeysError(_field_problem(field, fault).problem) from error
             if error.code() in _AWAY:
                 raise _NoKeysError(problem, is_away=True) from error
             raise ProblemError(problem) from error

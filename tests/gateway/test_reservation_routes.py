@@ -175,6 +175,7 @@ async def test_nothing_is_reserved_if_the_keys_of_somebody_who_is_to_log_in_are_
     body = {"hours": 1, "keys": [{"public_key": "ssh-ed25519 AAAA"}], "add_users": [{"user": "bob"}]}
     answer = await gateway.http.post(RESERVATIONS, json=body)
     assert (answer.status_code, answer.json()["errors"][0]["field"]) == (422, "add_users")
+    assert "why If you have a key of theirs, give it: NAME=FILE" in answer.json()["detail"]
     assert "CreateReservation" not in services.refusals.calls
 
 

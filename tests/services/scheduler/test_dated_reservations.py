@@ -146,7 +146,7 @@ async def test_a_start_that_cannot_be_is_refused_with_the_rule(cluster: Cluster)
     assert "past" in said
     assert "14 days ahead" in (await fault(cluster, MONTH))[1]
     assert "fallback_gpu_types" in (await fault(cluster, HOUR, fallback_gpu_types=["MI250X"]))[1]
-    assert "no machine has more than 1 GPUs; 2 are asked for" in (await fault(cluster, HOUR, gpus=2))[1]
+    assert "no machine has more than 1 GPU; it needs 2 GPUs of one machine" in (await fault(cluster, HOUR, gpus=2))[1]
     assert "no machine of the type" in (await fault(cluster, HOUR, gpu_type="MI210"))[1]
     assert not cluster.billing.holds
 

@@ -505,7 +505,7 @@ async def test_a_start_at_which_not_all_machines_are_free_is_refused_with_the_ne
         nearest = one.spec.start_time.ToDatetime() + HOUR
         assert field == "spec.start_time"
         assert "15 GPUs are free until" in said
-        assert "16 of 2 whole machines are asked for" in said
+        assert "it needs 16 GPUs of 2 whole machines" in said
         assert (
             f"In the way: {one.reservation_id} (lecture). The nearest start that works is {nearest:%Y-%m-%d %H:%M:%S}"
             in said
@@ -523,7 +523,7 @@ async def test_more_machines_than_there_may_be_or_than_a_user_may_have_ahead_are
         start = start_in(clock, HOUR)
         said = (await refused(machines.made(gpus=24, start_time=start))).details() or ""
         assert "2 machines have so many GPUs, those that the pool may start among them" in said
-        assert "24 of 3 whole machines are asked for" in said
+        assert "it needs 24 GPUs of 3 whole machines" in said
         machines.cluster.pool.max_machines, machines.cluster.pool.gpus_per_machine = 6, 8
         await machines.made(key="first", start_time=start)
         said = (await refused(machines.made(key="second", start_time=start))).details() or ""

@@ -87,8 +87,8 @@ def test_a_start_when_others_have_the_gpus_is_refused_with_them_and_the_nearest_
     asked = Booking("res_3", 8, NOON + 90 * MINUTE, NOON + 150 * MINUTE)
     error = CalendarConflictError(START_FIELD, conflict_text(asked, calendar, ["res_1 (lecture)"], 1, NOON + 24 * HOUR))
     assert str(error) == (
-        "spec.start_time: is 2026-11-27 13:30:00 UTC; then 0 GPUs are free until 2026-11-27 14:30:00 UTC, and 8 of one "
-        "machine are asked for. In the way: res_1 (lecture), 1 of other accounts. The nearest start that works is "
+        "spec.start_time: is 2026-11-27 13:30:00 UTC; then 0 GPUs are free until 2026-11-27 14:30:00 UTC, and it needs "
+        "8 GPUs of one machine. In the way: res_1 (lecture), 1 of other accounts. The nearest start that works is "
         "2026-11-27 14:00:00 UTC."
     )
 
