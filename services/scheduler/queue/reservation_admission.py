@@ -135,11 +135,12 @@ class ReservationAdmission:
         Raises CalendarConflictError if somebody is to have the GPUs by then.
         """
         wanted = timedelta(seconds=max(0, min(seconds, MOST_SECONDS)))
-        if reservation.total + wanted <= self.limits.most_in_all:
-            self._dated.check_extension(job, wanted)
         more = replace(reservation, duration=wanted, extensions=())
         limits = UserLimits(0, self._user_limits.gpu_time_per_week)
         await self._check_limits(job.changed(reservation=more), limits, self._clock.now())
+        # Last, so that the calendar has the added time before anybody else looks at it.
+        if reservation.total + wanted <= self.limits.most_in_all:
+            self._dated.check_extension(job, wanted)
 
     async def _check_can_be_had(self, job: Job) -> None:
         """Raises MaintenanceError, and InvalidRequestError if the pool never has such a machine, or so many."""

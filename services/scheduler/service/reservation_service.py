@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import timedelta
 from typing import TYPE_CHECKING
+from weakref import WeakValueDictionary
 
 from wavepool.scheduler.v1 import reservations_pb2, reservations_pb2_grpc
 
@@ -73,6 +75,7 @@ class ReservationServicer(reservations_pb2_grpc.ReservationServiceServicer):
         self._forecast = forecast
         self._availability = availability
         self._clock = clock
+        self._extending = WeakValueDictionary[str, asyncio.Lock]()
 
     async def CreateReservation(
         self, request: reservations_pb2.CreateReservationRequest, context: object
@@ -181,9 +184,11 @@ class ReservationServicer(reservations_pb2_grpc.ReservationServiceServicer):
         _check_user_id(request.user_id)
         job = await visible_reservation(self._store, request.account_ids, request.reservation_id)
         reservation = job.reserved
-        if not reservation.extension(request.idempotency_key):
-            await self._admission.check_extension(job, reservation, request.duration.seconds)
-        job = await self._changes.extend(job, reservation, request)
+        # One extension of a user at a time: each counts those before it.
+        async with self._extending.setdefault(job.user_id, asyncio.Lock()):
+            if not reservation.extension(request.idempotency_key):
+                await self._admission.check_extension(job, reservation, request.duration.seconds)
+            job = await self._changes.extend(job, reservation, request)
         return reservations_pb2.ExtendReservationResponse(reservation=self._proto(job))
 
     async def UpdateReservation(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -134,8 +135,10 @@ async def test_more_time_counts_as_well(tmp_path: Path) -> None:
             request.duration.FromTimedelta(timedelta(minutes=minutes))
             return (await cluster.reservations.ExtendReservation(request, timeout=TIMEOUT_SECONDS)).reservation
 
-        await extend(30, "half an hour")
-        assert len((await extend(30, "half an hour")).extensions) == 1, "a repeated call is none"
+        keys = ("half an hour", "another half")
+        answers = await asyncio.gather(*(extend(30, key) for key in keys), return_exceptions=True)
+        (taken,) = [key for key, one in zip(keys, answers, strict=True) if not isinstance(one, BaseException)]
+        assert len((await extend(30, taken)).extensions) == 1, "a repeated call is none"
         with pytest.raises(grpc.aio.AioRpcError) as caught:
             await extend(1, "a minute")
         assert caught.value.code() == grpc.StatusCode.RESOURCE_EXHAUSTED
