@@ -48,6 +48,10 @@ def test_the_data_folder_may_be_named_in_the_environment(data_dir: Path, monkeyp
     assert (resolve().endpoint, resolve().token) == ("http://127.0.0.1:9000", "administrator")
 
 
+def test_nobody_at_the_usual_endpoint_gets_the_token_of_a_wavepool_that_does_not_run(data_dir: Path) -> None:
+    assert resolve(data_dir=data_dir).token == ""
+
+
 @pytest.mark.parametrize("elsewhere", ["https://pool.example", "http://10.0.0.7:8080"])
 def test_a_data_folder_sends_nobody_to_another_machine(
     data_dir: Path, monkeypatch: pytest.MonkeyPatch, elsewhere: str

@@ -39,16 +39,17 @@ def resolve(endpoint: str | None = None, token: str | None = None, data_dir: Pat
     """
     profile = chosen_profile()
     data_dir = data_dir or Path(os.environ.get("WAVEPOOL_DATA_DIR") or DEFAULT_DATA_DIR)
-    chosen = endpoint or os.environ.get("WAVEPOOL_ENDPOINT") or profile.url or _local_gateway(data_dir)
-    chosen = checked_url(chosen or DEFAULT_ENDPOINT)
+    found = endpoint or os.environ.get("WAVEPOOL_ENDPOINT") or profile.url or _local_gateway(data_dir)
+    chosen = checked_url(found or DEFAULT_ENDPOINT)
     known = token or os.environ.get("WAVEPOOL_TOKEN")
     if not known and chosen == profile.url.rstrip("/"):
         # A profile's token is for its own gateway, whatever other endpoint was named.
         known = profile.token
     if not known and (at := profile_at(chosen)):
         known = at[1].token
-    if not known and is_loopback(urlsplit(chosen).hostname or ""):
-        # The file has an administrator's token for this machine, so no other machine may see it.
+    if not known and found and is_loopback(urlsplit(chosen).hostname or ""):
+        # The file has an administrator's token for this machine, so no other machine may see it. Nor may whoever
+        # listens at the usual port while no Wavepool of ours runs.
         known = _first_line(data_dir / TOKEN_FILE)
     return Connection(chosen, known or "")
 
