@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any
@@ -221,7 +222,9 @@ def extend(
     try:
         hours = float(words[-1])
     except ValueError:
-        raise InputError(f"{words[-1]!r} is no number of hours; give one such as 1.5") from None
+        hours = math.nan
+    if not math.isfinite(hours):
+        raise InputError(f"HOURS: {words[-1]!r} is no number of hours; give one such as 1.5")
     with ReservationClient(endpoint, token) as client:
         found = find_reservation(client, words[0] if len(words) == most else "", ("active", "preparing"))
         extended = client.extend(str(found["id"]), hours)

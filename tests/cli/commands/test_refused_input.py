@@ -1,0 +1,45 @@
+"""What the command refuses before it asks a gateway."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.cli.invocation import wavepool
+from tests.cli.reservation_scenes import ACTIVE, ID, introduce, listed
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.conftest import ScriptedGateway
+
+
+@pytest.fixture(autouse=True)
+def person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, gateway: ScriptedGateway) -> None:
+    introduce(tmp_path, monkeypatch, gateway)
+    listed(gateway, ACTIVE)
+
+
+def posted(gateway: ScriptedGateway) -> list[str]:
+    return [asked.path for asked in gateway.requests if asked.method != "GET"]
+
+
+@pytest.mark.parametrize("number", ["nan", "inf", "-inf", "1e400"])
+@pytest.mark.parametrize(
+    ("before", "after", "name"),
+    [
+        (("reserve", "--hours"), (), "--hours"),
+        (("reserve", "-h", "1", "--max-price"), (), "--max-price"),
+        (("run", "-h"), ("--", "true"), "--hours"),
+        (("reservations", "edit", ID, "--extend"), (), "--extend"),
+        (("machines", "request", "--max-hours"), (), "--max-hours"),
+        (("extend", "--", ID), (), "HOURS"),
+    ],
+)
+def test_a_number_that_is_not_finite_is_refused_with_the_name_of_the_option(
+    gateway: ScriptedGateway, before: tuple[str, ...], after: tuple[str, ...], name: str, number: str
+) -> None:
+    run = wavepool(*before, number, *after)
+    assert (run.status, name in run.err) == (2, True), run.err
+    assert posted(gateway) == []
