@@ -43,3 +43,22 @@ def test_a_number_that_is_not_finite_is_refused_with_the_name_of_the_option(
     run = wavepool(*before, number, *after)
     assert (run.status, name in run.err) == (2, True), run.err
     assert posted(gateway) == []
+
+
+@pytest.mark.parametrize("gpus", ["0", "-1"])
+def test_no_gpus_are_not_one_gpu(gateway: ScriptedGateway, gpus: str) -> None:
+    for words in (("reserve", "-h", "1", "-g", gpus), ("run", "-g", gpus, "--", "true")):
+        run = wavepool(*words)
+        assert (run.status, run.err) == (2, f"wavepool: gpu_count: is {gpus}; it must be one of 1, 2, 4, 8\n")
+    assert posted(gateway) == []
+
+
+@pytest.mark.parametrize(
+    "option", ["--gpu-type", "--disk", "--name", "--queue", "--image", "--start", "--fallback-gpu"]
+)
+def test_an_empty_option_is_not_taken_as_left_out(gateway: ScriptedGateway, option: str) -> None:
+    wavepool("config", "set", "default_gpu_type", "MI210")
+    for words in (("reserve", "-h", "1", option, ""), ("run", option, "", "--", "true")):
+        run = wavepool(*words)
+        assert (run.status, run.err) == (2, f"wavepool: {option}: is empty; give what it needs, or leave it out\n")
+    assert posted(gateway) == []
