@@ -11,7 +11,12 @@ import typer
 
 from wavepool_client.commands.completion import complete_gpu_type, complete_user
 from wavepool_client.commands.options import EndpointOption, JsonOption, TokenOption, WatchOption, examples
-from wavepool_client.commands.reservation_lookup import ReservationArgument, find_reservation, is_on_terminal
+from wavepool_client.commands.reservation_lookup import (
+    ReservationArgument,
+    find_reservation,
+    find_whole_reservation,
+    is_on_terminal,
+)
 from wavepool_client.commands.reservation_options import AddUserOption  # noqa: TC001 - typer reads annotations
 from wavepool_client.commands.reservation_pickers import ask_change
 from wavepool_client.commands.reservation_status import debug
@@ -140,7 +145,7 @@ def show_reservation(
 ) -> None:
     """Show all that is known of one reservation, and what to do now."""
     with ReservationClient(endpoint, token) as client:
-        found = find_reservation(client, reservation)
+        found = find_whole_reservation(client, reservation)
         events = client.events_so_far(str(found["id"])) if trace and not follow else []
         if as_json:
             traced = {"events": [{"id": event.seq, **event.data} for event in events]} if events else {}

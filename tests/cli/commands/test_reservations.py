@@ -250,7 +250,18 @@ def test_one_that_is_over_is_found_too(gateway: ScriptedGateway) -> None:
     over = {**OTHER, "state": "expired"}
     pages = [Answer({"reservations": found, "next_page_token": ""}) for found in ([ACTIVE], [ACTIVE, over])]
     gateway.only("GET", RESERVATIONS, *pages)
+    gateway.on("GET", f"{RESERVATIONS}/{OTHER_ID}", Answer(over))
     assert wavepool("reservations", "show", "tests", "--json").json == over
+
+
+@pytest.mark.parametrize("text", ["training", "01KB9X2F0", ""])
+@pytest.mark.parametrize("command", ["show", "debug"])
+def test_what_lists_leave_out_is_shown_of_one_that_is_named(gateway: ScriptedGateway, command: str, text: str) -> None:
+    history = [{"event": "created", "by": "ada"}]
+    listed(gateway, {**ACTIVE, "history": []})
+    gateway.only("GET", ONE, Answer({**ACTIVE, "history": history}))
+    shown = wavepool("reservations", command, *([text] if text else []), "--json").json
+    assert shown.get("reservation", shown)["history"] == history
 
 
 def test_edit_renames_changes_users_and_extends(gateway: ScriptedGateway, tmp_path: Path) -> None:
