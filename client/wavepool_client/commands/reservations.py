@@ -44,6 +44,7 @@ from wavepool_client.text.reservations import (
     hours_text,
     list_rows,
     note_texts,
+    other_name_text,
     show_rows,
 )
 
@@ -200,6 +201,8 @@ def edit(
             _tell_changes(found)
         if name:
             found = client.rename(reservation_id, name)
+            if other := other_name_text(found, name):
+                say(other)
         if more is not None:
             found = client.extend(reservation_id, more)
     if as_json:

@@ -182,6 +182,12 @@ def note_texts(changed: Fields) -> list[str]:
     return [str(note) for note in cast("list[object]", changed.get("notes") or [])]
 
 
+def other_name_text(one: Fields, asked: object) -> str:
+    """What a reservation is called now, if it is not what was asked for; else empty."""
+    name = one.get("name")
+    return f"the name {asked} is taken, so it is {name} now" if asked and name != asked else ""
+
+
 def added_key_texts(changed: Fields, *, given: bool) -> list[str]:
     """The keys that may log in now, and where they are from; with `given`, also those that came with the request."""
     keys = cast("list[Fields]", changed.get("added_keys") or [])

@@ -278,6 +278,16 @@ def test_edit_renames_changes_users_and_extends(gateway: ScriptedGateway, tmp_pa
     assert wavepool("reservations", "edit", ID).status == 2
 
 
+@pytest.mark.parametrize(
+    ("asked", "said"), [("tests", "the name tests is taken, so it is training now\n"), ("training", "")]
+)
+def test_it_is_said_if_a_reservation_is_not_called_as_asked(gateway: ScriptedGateway, asked: str, said: str) -> None:
+    gateway.on("PATCH", ONE, Answer(ACTIVE))
+    assert wavepool("reservations", "edit", ID, "--name", asked, "--json").err == said
+    made = wavepool("reserve", "-h", "1", "-n", asked, "--no-wait")
+    assert made.err.endswith(f"{ID} (training) is queued\n{said}")
+
+
 def test_people_are_added_by_name_and_it_is_said_with_which_keys(gateway: ScriptedGateway) -> None:
     key = {"user": "bob@github", "type": "ssh-ed25519", "fingerprint": "SHA256:ab", "origin": "github.com/bob"}
     gateway.on("POST", f"{ONE}/users", Answer({**ACTIVE, "added_keys": [key], "notes": ["one is left out"]}))
