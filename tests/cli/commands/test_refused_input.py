@@ -62,3 +62,11 @@ def test_an_empty_option_is_not_taken_as_left_out(gateway: ScriptedGateway, opti
         run = wavepool(*words)
         assert (run.status, run.err) == (2, f"wavepool: {option}: is empty; give what it needs, or leave it out\n")
     assert posted(gateway) == []
+
+
+def test_lines_that_are_no_keys_are_refused_and_shown_as_they_are(gateway: ScriptedGateway, tmp_path: Path) -> None:
+    (tmp_path / "passwd").write_text("root:x:0\n[bold]\n")
+    for words in (("reserve", "-h", "1", "--key", "passwd"), ("keys", "add", "passwd")):
+        run = wavepool(*words)
+        assert (run.status, "no public keys: 'root:x:0', '[bold]'; each" in run.err) == (2, True), run.err
+    assert posted(gateway) == []
