@@ -34,6 +34,7 @@ from wavepool_client.text.availability import (
     availability_row,
     calendar_row,
 )
+from wavepool_client.text.counts import counted
 from wavepool_client.text.reservation_advice import advice
 from wavepool_client.text.reservation_events import TRACE_COLUMNS, narrate_reservation, narrate_with_time, trace_rows
 from wavepool_client.text.reservations import (
@@ -255,7 +256,9 @@ def notify(
     """Write a text to every terminal of a reservation."""
     with ReservationClient(endpoint, token) as client:
         terminals = client.notify(str(find_reservation(client, reservation)["id"]), text)
-    print_json({"terminals": terminals}) if as_json else say(f"{terminals} terminals show it")
+    print_json({"terminals": terminals}) if as_json else say(
+        counted(terminals, "terminal shows it", "terminals show it")
+    )
 
 
 @app.command("usage", epilog=examples("wavepool reservations usage --days 7"))

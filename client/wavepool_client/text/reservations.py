@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, cast
 
+from wavepool_client.text.counts import counted
 from wavepool_client.text.machines import seconds_text
 from wavepool_client.text.start_times import zone_text
 
@@ -286,7 +287,7 @@ def _memory_text(one: Fields, zone: tzinfo | None) -> str:
     if not one.get("oom_count"):
         return ""
     last = time_text(one.get("last_oom_at"), zone)
-    return f"{one['oom_count']} processes killed{f', the last at {last}' if last else ''}"
+    return f"{counted(one['oom_count'], 'process', 'processes')} killed{f', the last at {last}' if last else ''}"
 
 
 def _extension_text(one: Fields, zone: tzinfo | None) -> str:

@@ -650,10 +650,13 @@ def test_connect_explains_what_ssh_does_not(
     assert (over.status, "the reservation is expired" in over.err) == (255, True)
 
 
-def test_a_text_is_written_to_the_terminals_of_a_reservation(gateway: ScriptedGateway) -> None:
-    gateway.on("POST", f"{ONE}/notify", Answer({"terminals": 2}))
+@pytest.mark.parametrize(("terminals", "said"), [(1, "1 terminal shows it"), (2, "2 terminals show it")])
+def test_a_text_is_written_to_the_terminals_of_a_reservation(
+    gateway: ScriptedGateway, terminals: int, said: str
+) -> None:
+    gateway.on("POST", f"{ONE}/notify", Answer({"terminals": terminals}))
     run = wavepool("reservations", "notify", ID, "Maintenance at noon.")
-    assert (run.status, run.err.strip()) == (0, "2 terminals show it")
+    assert (run.status, run.err.strip()) == (0, said)
     assert gateway.asked("POST", f"{ONE}/notify")[0].body == {"text": "Maintenance at noon."}
 
 
