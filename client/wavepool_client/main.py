@@ -6,6 +6,7 @@ A subcommand is imported when it is used, or when all are listed, so that `conne
 from __future__ import annotations
 
 import importlib
+import math
 import os
 import sys
 from importlib.metadata import entry_points, version
@@ -17,7 +18,7 @@ from typer.core import TyperGroup
 from wavepool_client.commands.completion import complete_profile
 from wavepool_client.commands.options import examples
 from wavepool_client.commands.passed_on import PassesOn, Reserves, ReservesAndPassesOn
-from wavepool_client.errors import WavepoolError
+from wavepool_client.errors import InputError, WavepoolError
 from wavepool_client.exit_codes import EXPLANATION
 from wavepool_client.terminal.output import say
 
@@ -308,17 +309,31 @@ def commands_of(add: Callable[[typer.Typer], None]) -> dict[str, Any]:
     add(some)
     found = dict(typer.main.get_group(some).commands)
     for command in found.values():
-        _without_panels(command)
+        _prepare(command)
     return found
 
 
-def _without_panels(command: Any) -> None:  # noqa: ANN401 - typer does not export the type
-    """Has a command print its help as plain text: panels cut the names of options in terminals of 80 columns."""
+def _prepare(command: Any) -> None:  # noqa: ANN401 - typer does not export the type
+    """Has a command print its help as plain text, and refuse numbers that no request can have."""
+    for one in command.params:
+        one.callback = _finite(one.callback)
     if isinstance(command, TyperGroup):
         for below in command.commands.values():
-            _without_panels(below)
+            _prepare(below)
     else:
+        # Panels cut the names of options in terminals of 80 columns.
         command.rich_markup_mode = None
+
+
+def _finite(callback: Callable[..., Any] | None) -> Callable[..., Any]:
+    """What checks an option before its own callback; raises InputError for `nan` and `inf`, which JSON lacks."""
+
+    def check(context: Any, option: Any, value: Any) -> Any:  # noqa: ANN401 - as above
+        if isinstance(value, float) and not math.isfinite(value) and not context.resilient_parsing:
+            raise InputError(f"{max(option.opts, key=len)}: is {value}; give a finite number, such as 0.5")
+        return callback(context, option, value) if callback else value
+
+    return check
 
 
 PARTS: tuple[tuple[tuple[str, ...], Callable[[typer.Typer], None]], ...] = (

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from wavepool_client.errors import InputError
 from wavepool_client.ssh.keys import lines_of
+from wavepool_client.text.availability import SIZES
 from wavepool_client.text.reservations import dearest_price, usd_text
 from wavepool_client.text.start_times import start_of
 
@@ -27,13 +28,19 @@ def wanted_fields(
     `start` is a datetime, or as people write it; without a zone it is local time. `others` have the names of their
     fields. Raises InputError.
     """
+    if gpus is not None and gpus < 1:
+        raise InputError(f"gpu_count: is {gpus}; it must be one of {', '.join(map(str, SIZES))}")
     if isinstance(start, str):
         start = start_of(start, datetime.now(UTC)) if start else None
     others |= {
         "start_time": start.astimezone(UTC).isoformat() if start else "",
         "disk": "" if disk.casefold() == NO_DISK else disk,
     }
-    return {"hours": hours, "gpu_count": gpus or 1, **{field: value for field, value in others.items() if value}}
+    return {
+        "hours": hours,
+        "gpu_count": 1 if gpus is None else gpus,
+        **{field: value for field, value in others.items() if value},
+    }
 
 
 def quoted_fields(wanted: Mapping[str, Any]) -> dict[str, Any]:

@@ -145,6 +145,8 @@ def test_availability_shows_the_wait_for_each_size() -> None:
         ("COMMAND_ENDED", {"exit_status": 3}, "The image's own command has ended with status 3"),
         ("LOGIN", {"user": "ada", "fingerprint": "SHA256:x"}, "ada logged in with SHA256:x"),
         ("WARNING", {"minutes_left": 15}, "Ends in 15 minutes"),
+        ("WARNING", {"minutes_left": 1}, "Ends in 1 minute"),
+        ("OOM", {"oom_count": 1}, "Memory ran out: 1 process was killed so far"),
         ("USERS_CHANGED", {"users": ["ada", "bob"]}, "May log in now: ada, bob"),
         (
             "USERS_CHANGED",

@@ -14,6 +14,7 @@ from wavepool_client.disk_client import DiskClient
 from wavepool_client.errors import InputError
 from wavepool_client.terminal.output import print_json, repeat, results, say
 from wavepool_client.terminal.result_printing import table_of
+from wavepool_client.text.counts import counted
 from wavepool_client.text.disks import (
     CONTENT_COLUMNS,
     LIST_COLUMNS,
@@ -259,7 +260,7 @@ def usage(
         return
     results.print(table_of(USAGE_COLUMNS, map(usage_row, found)))
     total = size_text(sum(int(one.get("size_bytes") or 0) for one in found))
-    say(f"{total} in the last snapshots of {len(found)} disks")
+    say(f"{total} in the last snapshots of {counted(len(found), 'disk')}")
 
 
 def one_of(found: Sequence[dict[str, Any]], name: str) -> dict[str, Any]:

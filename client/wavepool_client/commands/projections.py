@@ -10,6 +10,7 @@ from wavepool_client.commands.completion import complete_gpu_type
 from wavepool_client.commands.options import EndpointOption, JsonOption, TokenOption, connect
 from wavepool_client.terminal.output import print_json, results
 from wavepool_client.terminal.result_printing import table_of
+from wavepool_client.text.counts import counted
 from wavepool_client.text.machines import dollars_text, money_text
 
 REUSES = {
@@ -114,32 +115,35 @@ def history_text(history: dict[str, Any]) -> list[str]:
     if month := history.get("month"):
         low, middle, high = (_cents(month.get(name)) for name in ("low_usd", "middle_usd", "high_usd"))
         said.append(
-            f"From {days} days: a month costs {low} to {high} in four of five cases, and {middle} in the middle."
+            f"From {counted(days, 'day')}: a month costs {low} to {high} in four of five cases, "
+            f"and {middle} in the middle."
         )
         if history.get("months_left_low") is not None:
             low, high = _months(history.get("months_left_low")), _months(history.get("months_left_high"))
             said.append(f"At that cost it lasts {low} to {high}.")
     else:
-        said.append(f"A range needs {history.get('least_days')} whole days, and there are {days}.")
+        said.append(
+            f"A range needs {counted(history.get('least_days'), 'whole day')}, and there "
+            f"{'is' if days == 1 else 'are'} {days}."
+        )
     if costs:
         said.append(_task_text(costs))
     return said
 
 
 def _task_text(costs: dict[str, Any]) -> str:
-    text = f"{costs.get('tasks')} tasks cost {_cents(costs.get('spent_usd'))}, {money_text(costs.get('mean_usd'))} each"
+    tasks = counted(costs.get("tasks"), "task costs", "tasks cost")
+    text = f"{tasks} {_cents(costs.get('spent_usd'))}, {money_text(costs.get('mean_usd'))} each"
     if costs.get("cold_usd") is not None:
         cold, warm = money_text(costs.get("cold_usd")), money_text(costs.get("warm_usd"))
-        text += (
-            f": {cold} for each of {costs.get('cold_tasks')} cold ones, with the machine's start and idle time, and "
-        )
-        text += f"{warm} for a warm one"
+        ones = counted(costs.get("cold_tasks"), "cold one")
+        text += f": {cold} for each of {ones}, with the machine's start and idle time, and {warm} for a warm one"
     return f"{text}."
 
 
 def _claim_text(claim: dict[str, Any]) -> str:
     low, high = _cents(claim.get("month_low_usd")), _cents(claim.get("month_high_usd"))
-    return f"{low} to {high}, {claim.get('grant_months')} months"
+    return f"{low} to {high}, {counted(claim.get('grant_months'), 'month')}"
 
 
 def _cents(usd: object) -> str:

@@ -15,6 +15,7 @@ from wavepool_client.errors import InputError
 from wavepool_client.queue_client import QueueClient
 from wavepool_client.terminal.output import print_json, results, say
 from wavepool_client.terminal.result_printing import table_of
+from wavepool_client.text.counts import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -147,7 +148,7 @@ def why(
         last = f"it must start by {found.get('latest_start_time')}, or it is cancelled"
         results.print(f"Deadline {found['deadline']}: {last}", markup=False)
     if found.get("class"):
-        worth = f"{found.get('class_value')} points ({found.get('ordering')})"
+        worth = f"{counted(found.get('class_value'), 'point')} ({found.get('ordering')})"
         results.print(f"Class {found['class']}: {worth}", markup=False)
     if found["shares"]:
         columns = ("GPU", "quota", "fair share", "limit", "used")
@@ -254,7 +255,7 @@ def _class_words(name: str, job_class: dict[str, Any], default: object) -> str:
 def _fault_of(plugin: dict[str, Any]) -> str:
     if not plugin.get("failures"):
         return ""
-    what = f"The {plugin.get('kind')} {plugin.get('name')!r} has failed {plugin['failures']} times"
+    what = f"The {plugin.get('kind')} {plugin.get('name')!r} has failed {counted(plugin['failures'], 'time')}"
     instead = _USUAL.get(str(plugin.get("kind")), "the built-in one")
     last = plugin.get("last_failure")
     return f"{what}, and {instead!r} decided instead." + (f" The last time: {last}" if last else "")

@@ -56,6 +56,12 @@ def find_reservation(client: ReservationClient, text: str, states: Sequence[str]
         return _picked(several.choices)
 
 
+def find_whole_reservation(client: ReservationClient, text: str) -> dict[str, Any]:
+    """As `find_reservation`, with all that is known: lists leave out what has happened to a reservation."""
+    found = find_reservation(client, text)
+    return found if is_whole_id(text) else client.reservation(str(found["id"]))
+
+
 def check_active(reservation: dict[str, Any]) -> None:
     """Raises InputError with what to do if nobody can log in now."""
     state = reservation.get("state")

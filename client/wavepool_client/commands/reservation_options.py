@@ -30,8 +30,9 @@ AddUserOption = Annotated[
 ]
 
 
-def _gpu_type(given: str) -> str:
-    return given or setting("default_gpu_type")
+def _gpu_type(context: typer.Context, given: str) -> str:
+    source = context.get_parameter_source("gpu_type")
+    return given if source is not None and source.name == "COMMANDLINE" else setting("default_gpu_type")
 
 
 @dataclass(frozen=True, kw_only=True)

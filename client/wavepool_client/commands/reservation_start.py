@@ -15,7 +15,7 @@ from wavepool_client.terminal.output import notes, say
 from wavepool_client.terminal.progress import shown_on
 from wavepool_client.text.availability import free_text
 from wavepool_client.text.reservation_events import narrate_reservation, narrate_with_time
-from wavepool_client.text.reservations import added_key_texts, note_texts, quote_text
+from wavepool_client.text.reservations import added_key_texts, note_texts, other_name_text, quote_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -67,6 +67,8 @@ def start(
     if keys.identity is not None:
         remember_identity(reservation_id, keys.identity)
     say(f"{reservation_id} ({made.get('name')}) is {made.get('state')}")
+    if other := other_name_text(made, wanted.get("name")):
+        say(other)
     return made
 
 

@@ -14,7 +14,7 @@ from wavepool_client.commands.options import (
     JsonOption,  # noqa: TC001
     TokenOption,  # noqa: TC001
 )
-from wavepool_client.commands.reservation_lookup import ReservationArgument, find_reservation
+from wavepool_client.commands.reservation_lookup import ReservationArgument, find_whole_reservation
 from wavepool_client.errors import WavepoolError
 from wavepool_client.pool_client import PoolClient
 from wavepool_client.reservation_client import ReservationClient
@@ -39,7 +39,7 @@ def debug(
 ) -> None:
     """Explain a reservation: why it waits, failed or ended, its steps, its last events, and what to do."""
     with ReservationClient(endpoint, token) as client:
-        found = find_reservation(client, reservation)
+        found = find_whole_reservation(client, reservation)
         events = client.events_so_far(str(found["id"]))
     machine: dict[str, Any] = {}
     if found.get("machine_id"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,7 +11,12 @@ import typer
 
 from wavepool_client.commands.completion import complete_gpu_type, complete_user
 from wavepool_client.commands.options import EndpointOption, JsonOption, TokenOption, WatchOption, examples
-from wavepool_client.commands.reservation_lookup import ReservationArgument, find_reservation, is_on_terminal
+from wavepool_client.commands.reservation_lookup import (
+    ReservationArgument,
+    find_reservation,
+    find_whole_reservation,
+    is_on_terminal,
+)
 from wavepool_client.commands.reservation_options import AddUserOption  # noqa: TC001 - typer reads annotations
 from wavepool_client.commands.reservation_pickers import ask_change
 from wavepool_client.commands.reservation_status import debug
@@ -28,6 +34,7 @@ from wavepool_client.text.availability import (
     availability_row,
     calendar_row,
 )
+from wavepool_client.text.counts import counted
 from wavepool_client.text.reservation_advice import advice
 from wavepool_client.text.reservation_events import TRACE_COLUMNS, narrate_reservation, narrate_with_time, trace_rows
 from wavepool_client.text.reservations import (
@@ -38,6 +45,7 @@ from wavepool_client.text.reservations import (
     hours_text,
     list_rows,
     note_texts,
+    other_name_text,
     show_rows,
 )
 
@@ -139,7 +147,7 @@ def show_reservation(
 ) -> None:
     """Show all that is known of one reservation, and what to do now."""
     with ReservationClient(endpoint, token) as client:
-        found = find_reservation(client, reservation)
+        found = find_whole_reservation(client, reservation)
         events = client.events_so_far(str(found["id"])) if trace and not follow else []
         if as_json:
             traced = {"events": [{"id": event.seq, **event.data} for event in events]} if events else {}
@@ -194,6 +202,8 @@ def edit(
             _tell_changes(found)
         if name:
             found = client.rename(reservation_id, name)
+            if other := other_name_text(found, name):
+                say(other)
         if more is not None:
             found = client.extend(reservation_id, more)
     if as_json:
@@ -221,7 +231,9 @@ def extend(
     try:
         hours = float(words[-1])
     except ValueError:
-        raise InputError(f"{words[-1]!r} is no number of hours; give one such as 1.5") from None
+        hours = math.nan
+    if not math.isfinite(hours):
+        raise InputError(f"HOURS: {words[-1]!r} is no number of hours; give one such as 1.5")
     with ReservationClient(endpoint, token) as client:
         found = find_reservation(client, words[0] if len(words) == most else "", ("active", "preparing"))
         extended = client.extend(str(found["id"]), hours)
@@ -244,7 +256,9 @@ def notify(
     """Write a text to every terminal of a reservation."""
     with ReservationClient(endpoint, token) as client:
         terminals = client.notify(str(find_reservation(client, reservation)["id"]), text)
-    print_json({"terminals": terminals}) if as_json else say(f"{terminals} terminals show it")
+    print_json({"terminals": terminals}) if as_json else say(
+        counted(terminals, "terminal shows it", "terminals show it")
+    )
 
 
 @app.command("usage", epilog=examples("wavepool reservations usage --days 7"))

@@ -23,6 +23,7 @@ from wavepool_client.exit_codes import ExitCode
 from wavepool_client.reservation_client import ReservationClient
 from wavepool_client.ssh.remote import CONNECTION_FAILED, Remote, copied, line_of, remote_of
 from wavepool_client.terminal.output import say
+from wavepool_client.text.counts import counted
 from wavepool_client.text.reservations import host_name
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ def run(
                 within = timeout * 60 + _seconds_until(wanted.get("start_time"))
                 show_until_active(client, reservation_id, within, trace=options.trace)
             except TimeoutError:
-                say(f"{reservation_id} is not active after {timeout:g} minutes")
+                say(f"{reservation_id} is not active after {counted(timeout, 'minute')}")
                 raise typer.Exit(ExitCode.UNAVAILABLE) from None
             # People may log in before a later start, but whoever names a time means it.
             while left := _seconds_until(wanted.get("start_time")):

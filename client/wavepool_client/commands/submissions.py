@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 import sys
 from datetime import UTC, datetime, timedelta
@@ -202,8 +201,6 @@ def submit(  # noqa: PLR0913 - an argument for each option
         raise InputError("which problem is it for? Give --problem; `wavepool problems` lists them")
     if require_valid and (not wait or mode not in TIMED_MODES):
         raise InputError("--require-valid: only `full` and `benchmark` time anything, and only --wait hears of it")
-    if fraction is not None and not math.isfinite(fraction):
-        raise InputError(f"--fraction: is {fraction}; give a part of one GPU, 0.1 to 1")
     if profile and mode not in PROFILED_MODES:
         raise InputError("--profile: only `full`, `benchmark` and `check` can be profiled")
     plan = plan_of(launch_plan) if launch_plan else None

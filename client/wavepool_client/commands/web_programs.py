@@ -82,7 +82,9 @@ def forward(
     *,
     here: Annotated[
         int | None,
-        typer.Option("--port", min=0, max=65_535, help="Port on this machine; left out: PORT, or another."),
+        typer.Option(
+            "--port", min=0, max=65_535, help="Port on this machine; left out: PORT, or another if it is taken. 0: any."
+        ),
     ] = None,
     browser: BrowserOption = False,
     as_json: JsonOption = False,
@@ -91,7 +93,9 @@ def forward(
 ) -> None:
     """Reach a port of a reservation's session on this machine, until Ctrl-C."""
     remote = _remote(reservation, endpoint, token)
-    with forwarding(remote, free_port(port if here is None else here), port) as forwarded:
+    # Whoever names a port has programs that look for it there.
+    chosen = free_port(port) if here is None else free_port(here, no_other=True)
+    with forwarding(remote, chosen, port) as forwarded:
         forwarded.wait_until_it_listens()
         _show(forwarded, "", browser=browser, as_json=as_json)
 

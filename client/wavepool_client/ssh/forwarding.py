@@ -125,13 +125,21 @@ def _end(process: subprocess.Popen[bytes]) -> None:
         process.wait()
 
 
-def free_port(wanted: int) -> int:
-    """The port if it is free on this machine, or else any that is; 0 wants any."""
+def free_port(wanted: int, *, no_other: bool = False) -> int:
+    """The port if it is free on this machine, or else any that is; 0 wants any.
+
+    Raises InputError if none is free, or if it is to be `no_other` and is not.
+    """
     for port in (wanted, 0):
-        with socket.socket() as listening, contextlib.suppress(OSError):
-            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            listening.bind((_LOOPBACK, port))
-            return int(listening.getsockname()[1])
+        try:
+            with socket.socket() as listening:
+                listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                listening.bind((_LOOPBACK, port))
+                return int(listening.getsockname()[1])
+        except OSError as error:
+            if no_other:
+                why = f"cannot be had on this machine ({error.strerror})"
+                raise InputError(f"--port: {wanted} {why}; give another, or 0 for any that is free") from error
     raise InputError("there is no free port on this machine")
 
 

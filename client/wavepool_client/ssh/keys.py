@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 LEAST_RSA_BITS = 2048
 MADE_KEY = "id_ed25519"
 AGENT_SECONDS = 5
+_EXAMPLE = "`ssh-ed25519 AAAA… ada@laptop`"
+_MOST_NAMED = 3
+_KEY_TYPE = re.compile(r"\b(ssh|ecdsa|sk)-")
 
 
 @dataclass(frozen=True)
@@ -72,7 +76,7 @@ def made_key(*, make: bool = False) -> Path:
 def lines_of(file: Path) -> list[str]:
     """The public keys in a file, or in the standard input if it is `-`.
 
-    Raises InputError if it has none, or has a private key.
+    Raises InputError if it has none, or has a private key, or lines that are no keys.
     """
     try:
         text = sys.stdin.read() if str(file) == "-" else file.expanduser().read_text(encoding="utf-8")
@@ -82,7 +86,12 @@ def lines_of(file: Path) -> list[str]:
         raise InputError(f"{file} is a private key, which never leaves this machine; give {file}.pub")
     lines = _lines(text)
     if not lines:
-        raise InputError(f"{file} has no public key; it needs a line such as `ssh-ed25519 AAAA… ada@laptop`")
+        raise InputError(f"{file} has no public key; it needs a line such as {_EXAMPLE}")
+    # The gateway would refuse each of them with a sentence of its own, too many for one answer.
+    if wrong := [line for line in lines if not _KEY_TYPE.search(line)]:
+        named = ", ".join(repr(line.split()[0][:40]) for line in wrong[:_MOST_NAMED])
+        more = f" and {len(wrong) - _MOST_NAMED} more" if len(wrong) > _MOST_NAMED else ""
+        raise InputError(f"{file} has lines that are no public keys: {named}{more}; each must be as {_EXAMPLE}")
     return lines
 
 

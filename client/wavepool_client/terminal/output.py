@@ -15,8 +15,9 @@ if TYPE_CHECKING:
 PIPE_WIDTH = 200
 """Columns if stdout is not a terminal: wide enough for each row of a table to stay on one line."""
 
-results = Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else PIPE_WIDTH)
-notes = Console(stderr=True, highlight=False, soft_wrap=True)
+# Without emoji, `root:x:0` stays as it is.
+results = Console(emoji=False, highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else PIPE_WIDTH)
+notes = Console(emoji=False, stderr=True, highlight=False, soft_wrap=True)
 
 
 def say(text: str) -> None:

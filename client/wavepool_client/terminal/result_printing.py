@@ -8,6 +8,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from wavepool_client.terminal.output import results
+from wavepool_client.text.counts import counted
 from wavepool_client.text.machines import cost_text
 from wavepool_client.text.narration import format_milliseconds, format_number, not_converged
 from wavepool_client.text.profile import COLUMNS as PROFILE_COLUMNS
@@ -74,7 +75,8 @@ def _print_output(stream: str, text: str) -> None:
     if not lines:
         return
     left_out = len(lines) - SHOWN_OUTPUT_LINES
-    results.print(f"[dim]{stream}{f', without its first {left_out} lines' if left_out > 0 else ''}:[/dim]")
+    without = f", without its first {'line' if left_out == 1 else f'{left_out} lines'}" if left_out > 0 else ""
+    results.print(f"[dim]{stream}{without}:[/dim]")
     for line in lines[-SHOWN_OUTPUT_LINES:]:
         results.print(f"  {line}", markup=False, highlight=False)
 
@@ -134,7 +136,7 @@ def _print_profile(profile: object) -> None:
     if rows:
         results.print(table_of([PROFILE_COLUMNS[at] for at in shown], [[row[at] for at in shown] for row in rows]))
     if known.get("kernels_left_out"):
-        results.print(f"and {known['kernels_left_out']} more kernels", markup=False)
+        results.print(f"and {counted(known['kernels_left_out'], 'more kernel')}", markup=False)
 
 
 def origin_notes(result: Result) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
+from wavepool_client.text.counts import counted
 from wavepool_client.text.machines import seconds_text
 from wavepool_client.text.reservations import instant_of, time_text, usd_text
 
@@ -80,4 +81,4 @@ def _notes_text(one: Fields) -> str:
     """What else is to be known of a GPU type."""
     start, closed = time_text(one.get("next_dated_time")), one.get("maintenance")
     notes = [f"in maintenance: {closed}"] if closed else []
-    return "; ".join([*notes, *([f"{one.get('next_dated_gpus')} GPUs kept for {start}"] if start else [])])
+    return "; ".join([*notes, *([f"{counted(one.get('next_dated_gpus'), 'GPU')} kept for {start}"] if start else [])])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
+from wavepool_client.text.counts import counted
 from wavepool_client.text.reservations import time_text
 
 if TYPE_CHECKING:
@@ -28,11 +29,6 @@ def size_text(number: object) -> str:
         amount /= _STEP
         units.pop(0)
     return f"{amount:.0f} {units[0]}" if units[0] == "B" else f"{amount:.1f} {units[0]}"
-
-
-def files_text(number: object) -> str:
-    """A number of files for people, such as `1 file`."""
-    return "1 file" if number == 1 else f"{number} files"
 
 
 def list_row(disk: Fields, zone: tzinfo | None = None) -> Sequence[object]:
@@ -86,7 +82,7 @@ def snapshot_text(taken: Fields) -> str:
     left_out = f"; sockets, pipes and devices are left out ({skipped})" if skipped else ""
     seconds = taken.get("seconds")
     took = f" in {seconds:.1f} s" if isinstance(seconds, int | float) else ""
-    return f"{size_text(taken.get('size_bytes'))}, {files_text(taken.get('files'))}{took}{left_out}"
+    return f"{size_text(taken.get('size_bytes'))}, {counted(taken.get('files'), 'file')}{took}{left_out}"
 
 
 def holder_text(disk: Fields) -> str:

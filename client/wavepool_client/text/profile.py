@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, cast
 
+from wavepool_client.text.counts import counted
 from wavepool_client.text.narration import format_milliseconds
 
 COLUMNS = ("kernel", "calls", "mean", "min", "max", "share", "grid", "block", "VGPR", "AGPR", "SGPR", "LDS", "scratch")
@@ -18,7 +19,7 @@ def profile_title(profile: dict[str, Any]) -> str:
         return f"profile: {note or profile.get('outcome')}"
     tool = " ".join(filter(None, (profile.get("tool"), profile.get("tool_version"))))
     clock = " (the host's clock, not GPU times)" if profile.get("clock") == "HOST" else ""
-    return f"profile of {profile.get('solution_calls')} calls of {profile.get('name')}, by {tool}{clock}"
+    return f"profile of {counted(profile.get('solution_calls'), 'call')} of {profile.get('name')}, by {tool}{clock}"
 
 
 def profile_rows(profile: dict[str, Any]) -> list[tuple[object, ...]]:

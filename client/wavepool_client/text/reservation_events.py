@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, cast
 
-from wavepool_client.text.disks import files_text
+from wavepool_client.text.counts import counted
 from wavepool_client.text.machines import start_text as machine_start_text
 from wavepool_client.text.reservations import hours_text, short_time, start_text, time_text, users_text, wait_text
 
@@ -92,7 +92,7 @@ def _snapshot(fields: Fields) -> str:
     if fields.get("is_unchanged"):
         return "The disk is saved: nothing has changed"
     seconds = short_time(fields.get("seconds"))
-    return f"The disk is saved: {_gib(fields.get('size_bytes'))}, {files_text(fields.get('files'))}, in {seconds}"
+    return f"The disk is saved: {_gib(fields.get('size_bytes'))}, {counted(fields.get('files'), 'file')}, in {seconds}"
 
 
 _NARRATORS: dict[str, Callable[[Fields], str]] = {
@@ -105,19 +105,21 @@ _NARRATORS: dict[str, Callable[[Fields], str]] = {
     "LOGIN": lambda fields: f"{fields.get('user')} logged in with {fields.get('fingerprint')}",
     "LOGOUT": lambda fields: f"{fields.get('user')} is gone",
     "DISK": lambda fields: f"The disk: {_gib(fields.get('used_bytes'))} of {_gib(fields.get('share_bytes'))} are used",
-    "OOM": lambda fields: f"Memory ran out: {fields.get('oom_count')} processes were killed so far",
+    "OOM": lambda fields: (
+        f"Memory ran out: {counted(fields.get('oom_count'), 'process was', 'processes were')} killed so far"
+    ),
     "FETCHING": lambda fields: f"The image is fetched: {fields.get('percent')} %",
     "BUILDING": lambda fields: str(fields.get("text")),
     "COMMAND_ENDED": lambda fields: f"The image's own command has ended with status {fields.get('exit_status')}",
     "RESTORING": lambda fields: f"The disk is restored: {fields.get('percent')} %",
     "SNAPSHOT": _snapshot,
-    "WARNING": lambda fields: f"Ends in {fields.get('minutes_left')} minutes",
+    "WARNING": lambda fields: f"Ends in {counted(fields.get('minutes_left'), 'minute')}",
     "EXPIRING": lambda _: "Its time is up",
     "EXTENDED": lambda fields: (
         f"{hours_text(fields.get('hours'))} more, until {time_text(fields.get('expires_at'))}{_by(fields)}"
     ),
     "USERS_CHANGED": _users_changed,
-    "NOTIFIED": lambda fields: f"To {fields.get('terminals')} terminals{_by(fields)}: {fields.get('text')}",
+    "NOTIFIED": lambda fields: f"To {counted(fields.get('terminals'), 'terminal')}{_by(fields)}: {fields.get('text')}",
     "ENDING": lambda fields: (
         f"It is ended{_by(fields)}{': ' if fields.get('message') else ''}{fields.get('message') or ''}"
     ),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, cast
 
+from wavepool_client.text.counts import counted
 from wavepool_client.text.machines import seconds_text
 from wavepool_client.text.start_times import zone_text
 
@@ -182,6 +183,12 @@ def note_texts(changed: Fields) -> list[str]:
     return [str(note) for note in cast("list[object]", changed.get("notes") or [])]
 
 
+def other_name_text(one: Fields, asked: object) -> str:
+    """What a reservation is called now, if it is not what was asked for; else empty."""
+    name = one.get("name")
+    return f"the name {asked} is taken, so it is {name} now" if asked and name != asked else ""
+
+
 def added_key_texts(changed: Fields, *, given: bool) -> list[str]:
     """The keys that may log in now, and where they are from; with `given`, also those that came with the request."""
     keys = cast("list[Fields]", changed.get("added_keys") or [])
@@ -280,7 +287,7 @@ def _memory_text(one: Fields, zone: tzinfo | None) -> str:
     if not one.get("oom_count"):
         return ""
     last = time_text(one.get("last_oom_at"), zone)
-    return f"{one['oom_count']} processes killed{f', the last at {last}' if last else ''}"
+    return f"{counted(one['oom_count'], 'process', 'processes')} killed{f', the last at {last}' if last else ''}"
 
 
 def _extension_text(one: Fields, zone: tzinfo | None) -> str:

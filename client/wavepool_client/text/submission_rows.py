@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any, cast
 
+from wavepool_client.text.counts import counted
 from wavepool_client.text.machines import cost_text
 from wavepool_client.text.narration import format_milliseconds
 
@@ -43,7 +44,7 @@ def submission_rows(job: dict[str, Any]) -> list[tuple[str, str]]:
     facts["machine"] = machine_text(job.get("machine"))
     facts["resources"] = resources_text(job.get("resources"))
     got = job.get("got_gpus")
-    facts["got"] = f"{got:g} GPU{'' if got == 1 else 's'}" if got and _is_range(job) else None
+    facts["got"] = counted(got, "GPU") if got and _is_range(job) else None
     facts["waited"] = _between(job.get("create_time"), job.get("start_time"))
     facts["took"] = _between(job.get("start_time"), job.get("end_time"))
     facts["cost"] = cost_text(job.get("cost_usd"), job.get("billable_seconds"))
@@ -70,9 +71,9 @@ def resources_text(resources: object) -> str | None:
     gpus, fraction, devices = known.get("gpus"), known.get("fraction"), known.get("devices")
     if known.get("min_gpus"):
         return f"{known['min_gpus']} to {gpus} GPUs"
-    size = f"{fraction} GPU ({known.get('isolation')})" if fraction else f"{gpus} GPU{'' if gpus == 1 else 's'}"
+    size = f"{fraction} GPU ({known.get('isolation')})" if fraction else counted(gpus, "GPU")
     if devices:
-        return f"{size} as {devices} device{'' if devices == 1 else 's'}"
+        return f"{size} as {counted(devices, 'device')}"
     return None if gpus == 1 else size
 
 

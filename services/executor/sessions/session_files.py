@@ -93,9 +93,10 @@ if [ -t 1 ]; then
         "$(date -d "@$(cat /session/end)" '+%F %H:%M %Z')" $((_minutes / 60)) $((_minutes % 60))
     unset _minutes
 fi
-# People expect it to be read; bash itself reads it only if the shell is no login shell.
+# People expect it to be read; bash itself reads it only if the shell is no login shell. The last test must not be the
+# last command: a shell that is left at once has its status.
 if [ -n "$BASH_VERSION" ] && ! [ -e ~/.bash_profile ] && ! [ -e ~/.bash_login ] && ! [ -e ~/.profile ]; then
-    [ -r ~/.bashrc ] && . ~/.bashrc
+    if [ -r ~/.bashrc ]; then . ~/.bashrc; fi
 fi
 """
 # For connections to other nodes. What people have in their own ~/.ssh/config counts more.

@@ -115,7 +115,7 @@ def test_unlock_says_who_has_a_disk_and_that_nothing_is_locked(gateway: Scripted
 
 def test_usage_adds_up_what_is_on_disks() -> None:
     run = wavepool("disk", "usage")
-    assert run.err == "1.5 KiB in the last snapshots of 1 disks\n"
+    assert run.err == "1.5 KiB in the last snapshots of 1 disk\n"
 
 
 @pytest.mark.parametrize(

@@ -250,7 +250,18 @@ def test_one_that_is_over_is_found_too(gateway: ScriptedGateway) -> None:
     over = {**OTHER, "state": "expired"}
     pages = [Answer({"reservations": found, "next_page_token": ""}) for found in ([ACTIVE], [ACTIVE, over])]
     gateway.only("GET", RESERVATIONS, *pages)
+    gateway.on("GET", f"{RESERVATIONS}/{OTHER_ID}", Answer(over))
     assert wavepool("reservations", "show", "tests", "--json").json == over
+
+
+@pytest.mark.parametrize("text", ["training", "01KB9X2F0", ""])
+@pytest.mark.parametrize("command", ["show", "debug"])
+def test_what_lists_leave_out_is_shown_of_one_that_is_named(gateway: ScriptedGateway, command: str, text: str) -> None:
+    history = [{"event": "created", "by": "ada"}]
+    listed(gateway, {**ACTIVE, "history": []})
+    gateway.only("GET", ONE, Answer({**ACTIVE, "history": history}))
+    shown = wavepool("reservations", command, *([text] if text else []), "--json").json
+    assert shown.get("reservation", shown)["history"] == history
 
 
 def test_edit_renames_changes_users_and_extends(gateway: ScriptedGateway, tmp_path: Path) -> None:
@@ -265,6 +276,16 @@ def test_edit_renames_changes_users_and_extends(gateway: ScriptedGateway, tmp_pa
     assert gateway.asked("POST", f"{ONE}/users")[0].body == {"add": keys, "remove": ["eve"]}
     assert gateway.asked("POST", f"{ONE}/extend")[0].body == {"hours": 1.5}
     assert wavepool("reservations", "edit", ID).status == 2
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"), [("tests", "the name tests is taken, so it is training now\n"), ("training", "")]
+)
+def test_it_is_said_if_a_reservation_is_not_called_as_asked(gateway: ScriptedGateway, asked: str, said: str) -> None:
+    gateway.on("PATCH", ONE, Answer(ACTIVE))
+    assert wavepool("reservations", "edit", ID, "--name", asked, "--json").err == said
+    made = wavepool("reserve", "-h", "1", "-n", asked, "--no-wait")
+    assert made.err.endswith(f"{ID} (training) is queued\n{said}")
 
 
 def test_people_are_added_by_name_and_it_is_said_with_which_keys(gateway: ScriptedGateway) -> None:
@@ -629,10 +650,13 @@ def test_connect_explains_what_ssh_does_not(
     assert (over.status, "the reservation is expired" in over.err) == (255, True)
 
 
-def test_a_text_is_written_to_the_terminals_of_a_reservation(gateway: ScriptedGateway) -> None:
-    gateway.on("POST", f"{ONE}/notify", Answer({"terminals": 2}))
+@pytest.mark.parametrize(("terminals", "said"), [(1, "1 terminal shows it"), (2, "2 terminals show it")])
+def test_a_text_is_written_to_the_terminals_of_a_reservation(
+    gateway: ScriptedGateway, terminals: int, said: str
+) -> None:
+    gateway.on("POST", f"{ONE}/notify", Answer({"terminals": terminals}))
     run = wavepool("reservations", "notify", ID, "Maintenance at noon.")
-    assert (run.status, run.err.strip()) == (0, "2 terminals show it")
+    assert (run.status, run.err.strip()) == (0, said)
     assert gateway.asked("POST", f"{ONE}/notify")[0].body == {"text": "Maintenance at noon."}
 
 

@@ -418,7 +418,7 @@ def test_a_part_that_is_no_number_is_refused_before_anything_is_sent(
 ) -> None:
     run = wavepool("submit", kernel, "-p", "relu", "--fraction", part, "--endpoint", gateway.endpoint)
     assert run.status == 2
-    assert f"--fraction: is {part}; give a part of one GPU" in run.err
+    assert f"--fraction: is {part}; give a finite number, such as 0.5" in run.err
     assert not gateway.requests
 
 

@@ -129,6 +129,14 @@ def test_a_port_that_is_taken_is_replaced_by_another() -> None:
     assert free_port(port) == port
 
 
+def test_a_port_that_is_named_and_taken_is_refused() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        result = wavepool("forward", "8000", "--port", str(port))
+        assert (result.status, f"--port: {port} cannot be had" in result.err) == (2, True)
+        assert "(Address already in use); give another, or 0 for any that is free" in result.err
+
+
 def test_a_program_ends_when_its_input_does(gateway: ScriptedGateway, session: Path) -> None:
     remote = remote_of(ACTIVE, Connection(gateway.endpoint, ""))
     with forwarding(remote, free_port(0), 1, "echo begun >state; cat >/dev/null; echo ended >state"):

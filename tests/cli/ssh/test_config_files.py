@@ -60,6 +60,7 @@ def test_two_reservations_of_one_second_have_different_hosts_and_files(gateway: 
         settings = resolved(home / ".ssh" / "config", host)
         assert settings.get("hostkeyalias", host) == alias
         assert (settings.get("stricthostkeychecking") == "true") == (host != "elsewhere")
+    gateway.on("GET", f"{RESERVATIONS}/{OTHER_ID}", Answer(OTHER))
     assert wavepool("reservations", "show", "wp-bbbbbbbb", "--json").json["id"] == OTHER_ID
 
 

@@ -77,6 +77,8 @@ def test_whoever_has_no_key_gets_a_pair_that_only_they_can_read_and_keeps_it() -
     [
         ("-----BEGIN OPENSSH PRIVATE KEY-----\n", r"never leaves .*; give .*k\.pub"),
         ("# none\n", "no public key"),
+        ("root:x:0\nssh-rsa AAAA\n", r"k has lines that are no public keys: 'root:x:0'; each must be as `ssh-"),
+        ("a b\nc\nd\ne\nf\n", r"no public keys: 'a', 'c', 'd' and 2 more; each must be as `ssh-"),
     ],
 )
 def test_a_file_without_a_public_key_is_refused(tmp_path: Path, text: str, words: str) -> None:

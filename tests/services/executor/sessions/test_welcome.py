@@ -90,6 +90,13 @@ class TestLogin:
         assert "in 4 h 00 min" in later.decode() or "in 3 h 59 min" in later.decode()
         assert "dev@wp-" in said
 
+    async def test_a_login_that_is_left_at_once_has_not_failed(self, machine: Machine, alice: Person) -> None:
+        async with machine.session(alice) as access:
+            shell = await access.start(alice, "-tt", "dev@session", stdin=-1)
+            output, _ = await shell.communicate(b"exit\n")
+
+        assert shell.returncode == 0, output
+
     async def test_commands_and_copies_show_nothing_of_it(self, machine: Machine, alice: Person) -> None:
         async with machine.session(alice) as access:
             assert await access.run(alice, "echo only this") == (0, "only this\n")
