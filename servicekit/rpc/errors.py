@@ -27,6 +27,11 @@ ErrorMap = dict[type[Exception], grpc.StatusCode]
 FULL_DISK_RETRY = timedelta(seconds=30)
 """Time to try again; somebody must first make room."""
 
+MOST_MESSAGE_BYTES = 1_500
+MOST_VIOLATION_BYTES = 3_000
+"""Together these stay below the 8 KiB of a status beyond which gRPC's clients begin to take it for a fault of theirs,
+RESOURCE_EXHAUSTED: the message is sent twice, and the details in base64."""
+
 _DETAILS_KEY = "grpc-status-details-bin"
 
 _to_status = cast("Callable[[status_pb2.Status], grpc.Status]", cast("Any", rpc_status).to_status)
@@ -76,13 +81,14 @@ def neutral_failure() -> RpcFailure:
 
 
 def status_of(failure: RpcFailure) -> grpc.Status:
-    """Converts a failure to a status with google.rpc details."""
+    """Converts a failure to a status with google.rpc details; what is too long for one is cut, and says so."""
     details: list[any_pb2.Any] = []
-    if failure.violations:
+    message, violations = _cut(failure.message, MOST_MESSAGE_BYTES), _first(failure.violations)
+    if violations:
         bad_request = error_details_pb2.BadRequest(
             field_violations=[
                 error_details_pb2.BadRequest.FieldViolation(field=field, description=description)
-                for field, description in failure.violations
+                for field, description in violations
             ]
         )
         details.append(_packed(bad_request))
@@ -91,7 +97,25 @@ def status_of(failure: RpcFailure) -> grpc.Status:
         delay.FromTimedelta(failure.retry_after)
         details.append(_packed(error_details_pb2.RetryInfo(retry_delay=delay)))
     number = cast("tuple[int, str]", failure.code.value)[0]
-    return _to_status(status_pb2.Status(code=number, message=failure.message, details=details))
+    return _to_status(status_pb2.Status(code=number, message=message, details=details))
+
+
+def _first(violations: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """As many of them as a status takes, the last with the number of those that are left out."""
+    kept: list[tuple[str, str]] = []
+    left = MOST_VIOLATION_BYTES
+    for number, (field, description) in enumerate(violations):
+        shown = _cut(field, MOST_MESSAGE_BYTES // 10), _cut(description, MOST_MESSAGE_BYTES)
+        left -= sum(len(text.encode()) for text in shown)
+        if left < 0:
+            return [*kept, (shown[0], f"… and {len(violations) - number} more")]
+        kept.append(shown)
+    return kept
+
+
+def _cut(text: str, most_bytes: int) -> str:
+    data = text.encode()
+    return text if len(data) <= most_bytes else f"{data[:most_bytes].decode(errors='ignore')}…"
 
 
 def rpc_failure(error: grpc.aio.AioRpcError) -> RpcFailure:

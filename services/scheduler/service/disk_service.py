@@ -49,7 +49,8 @@ class DiskServicer(disks_pb2_grpc.DiskServiceServicer):
         wrong += wrong_disk_name(request.name)
         if not 0 <= request.size_limit_bytes <= self._size_bytes:
             most = f"{self._size_bytes / _GIB:g} GiB (SCHEDULER_DISK_SIZE)"
-            wrong.append(("size_limit_bytes", f"is {request.size_limit_bytes}; give at most {most}, or 0 for that"))
+            size = f"{request.size_limit_bytes / _GIB:.6g} GiB"
+            wrong.append(("size_limit_bytes", f"is {size}; give at most {most}, or 0 for that"))
         _check(wrong)
         size_bytes = request.size_limit_bytes or self._size_bytes
         disk = Disk(new_id("dsk"), request.user_id, request.name, size_bytes, self._clock.now())

@@ -99,6 +99,19 @@ async def test_fields_at_fault_and_retry_time_reach_the_client(serve: Serve) -> 
     assert failure.retry_after == BadFieldError.retry_after
 
 
+async def test_more_faults_than_a_status_takes_are_counted(serve: Serve) -> None:
+    error = BadFieldError("a sentence of each. " * 1000)
+    error.violations = tuple((f"keys.{number}", f"key {number} is none. " * 10) for number in range(1000))
+    failure = await failure_when(serve, error)
+    assert failure.code is grpc.StatusCode.INVALID_ARGUMENT
+    assert failure.message.startswith("a sentence of each.")
+    assert failure.message.endswith("…")
+    *first, (field, rest) = failure.violations
+    assert tuple(first) == error.violations[: len(first)]
+    assert (field, rest) == (f"keys.{len(first)}", f"… and {1000 - len(first)} more")
+    assert len(first) > 5
+
+
 async def test_an_unmapped_error_tells_the_client_nothing_but_the_request_id(serve: Serve) -> None:
     set_request_id("trace-me")
     failure = await failure_when(serve, RuntimeError("password=hunter2"))

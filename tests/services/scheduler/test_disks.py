@@ -100,7 +100,7 @@ async def test_names_are_unique_for_each_user_and_no_others_see_a_disk(cluster: 
         ({"name": "a--b"}, "name"),
         ({"name": ""}, "name"),
         ({"size_limit_bytes": -1}, "size_limit_bytes"),
-        ({"size_limit_bytes": 101 * GIB}, "SCHEDULER_DISK_SIZE"),
+        ({"size_limit_bytes": 101 * GIB}, "is 101 GiB; give at most 100 GiB (SCHEDULER_DISK_SIZE)"),
         ({"user_id": ""}, "user_id"),
     ],
 )
