@@ -141,10 +141,7 @@ class Copy:
         if stat.S_ISDIR(status.st_mode):
             return self._inner(source, target, base, name, path, level)
         if stat.S_ISLNK(status.st_mode):
-            self._count(path, 0, status)
-            if target is not None:
-                self._link(source, target, base, name, status)
-            return True
+            return self._link(source, target, base, name, path, status)
         if not stat.S_ISREG(status.st_mode):
             self.skipped += 1
             return False
@@ -172,8 +169,20 @@ class Copy:
                 os.fchmod(inner, folder.status.st_mode & _MODE)
         return True
 
-    def _link(self, source: int, target: int, base: int | None, name: str, status: os.stat_result) -> None:
-        where = os.readlink(name, dir_fd=source)
+    def _link(
+        self, source: int, target: int | None, base: int | None, name: str, path: str, status: os.stat_result
+    ) -> bool:
+        try:
+            where = os.readlink(name, dir_fd=source)
+        except OSError as error:
+            if error.errno == errno.EINVAL:
+                # It has just become something else, which the next copy has.
+                return False
+            raise
+        # Not before: one that is gone by now is in no copy.
+        self._count(path, 0, status)
+        if target is None:
+            return True
         os.symlink(where, name, dir_fd=target)
         os.utime(name, ns=(status.st_mtime_ns, status.st_mtime_ns), dir_fd=target, follow_symlinks=False)
         before = None
@@ -182,6 +191,7 @@ class Copy:
                 before = os.readlink(name, dir_fd=base)
         if before != where:
             self.is_changed = True
+        return True
 
     def _file(self, source: int, target: int | None, base: int | None, name: str, path: str) -> bool:
         descriptor = _opened(name, source, _FILE_FLAGS)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import pytest
 
+from services.executor.disks import home_copy
 from services.executor.disks.disk_store import DiskError
 from services.executor.disks.folder_store import FolderStore
 from tests.services.executor.disks.conftest import Disk, same_now, settled
@@ -61,3 +63,29 @@ async def test_a_damaged_snapshot_is_not_restored(disk: Disk, home: Path, folder
     next(folder.glob("*/*/home/file")).unlink()
     with pytest.raises(DiskError, match="damaged"):
         await disk.restored(taken)
+
+
+@pytest.mark.parametrize("becomes", ["nothing", "a file"])
+def test_a_link_that_changes_just_before_it_is_read_is_not_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, becomes: str
+) -> None:
+    home, copied, readlink = tmp_path / "home", tmp_path / "copied", os.readlink
+    for folder in (home, copied):
+        folder.mkdir()
+    (home / "kept").touch()
+    (home / "link").symlink_to("anywhere")
+
+    def late(name: str, *, dir_fd: int) -> str:
+        os.unlink(name, dir_fd=dir_fd)
+        if becomes == "a file":
+            os.close(os.open(name, os.O_CREAT | os.O_WRONLY, dir_fd=dir_fd))
+        return readlink(name, dir_fd=dir_fd)
+
+    monkeypatch.setattr(os, "readlink", late)
+    source, target = (os.open(folder, os.O_RDONLY | os.O_DIRECTORY) for folder in (home, copied))
+    copy = home_copy.Copy(source, target)
+    copy.run()
+    for descriptor in (source, target):
+        os.close(descriptor)
+
+    assert ([path.name for path in copied.iterdir()], copy.files) == (["kept"], 1)
