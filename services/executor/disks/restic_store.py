@@ -16,6 +16,7 @@ import os
 import re
 import secrets
 import shutil
+import signal
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -158,22 +159,29 @@ class ResticStore:
         with ExitStack() as stack:
             texts = (owner.password, _SSH_CONFIG) if self._ssh else (owner.password,)
             given = [_readable(text, stack) for text in texts]
-            process = await asyncio.create_subprocess_exec(
-                *self._sandbox(home, *given),
-                *(cast("str", shutil.which("restic")), *words),
-                stdin=asyncio.subprocess.DEVNULL,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.PIPE,
-                env=self._environment(owner),
-                pass_fds=given,
-                limit=_LINE_BYTES,
+            starting = asyncio.ensure_future(
+                asyncio.create_subprocess_exec(
+                    *self._sandbox(home, *given),
+                    *(cast("str", shutil.which("restic")), *words),
+                    stdin=asyncio.subprocess.DEVNULL,
+                    stdout=asyncio.subprocess.PIPE,
+                    stderr=asyncio.subprocess.PIPE,
+                    env=self._environment(owner),
+                    pass_fds=given,
+                    limit=_LINE_BYTES,
+                    start_new_session=True,
+                )
             )
+            try:
+                process = await asyncio.shield(starting)
+            except asyncio.CancelledError:
+                await _end(await starting)
+                raise
         try:
             output, errors = await process.communicate()
         finally:
             if process.returncode is None:
-                process.kill()
-                await process.wait()
+                await _end(process)
         said = errors.decode(errors="replace").strip()
         if process.returncode and not (process.returncode == _PARTLY and _are_all_gone(said)):
             raise DiskError(f"restic {words[0]} ended with status {process.returncode}: {said[-_LAST_WORDS:]}")
@@ -217,6 +225,16 @@ class ResticStore:
             *ssh,
             *("--chdir", _HOME if home else "/"),
         ]
+
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    """Kill a sandbox that may still be in the making.
+
+    Until it is made, bwrap's inner half waits for the outer one for ever, and does not die with it.
+    """
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    await process.wait()
 
 
 def _users() -> tuple[str, ...]:
