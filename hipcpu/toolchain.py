@@ -168,10 +168,13 @@ def runner_sources() -> list[Path]:
     return sorted((CORE / "runner").glob("*.cpp"))
 
 
-@cache
 def prepared() -> Prepared:
     """Return the paths that `prepare` uses for this compiler and these sources; they may not exist yet."""
-    folder = cache_folder() / "cpu"
+    return _prepared_in(cache_folder() / "cpu")
+
+
+@cache
+def _prepared_in(folder: Path) -> Prepared:
     zig = compiler()
     digest = hashlib.sha256(f"{zig.version} {zig.folder}".encode())
     for source in _own_sources():

@@ -6,10 +6,13 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
+from hipcpu import toolchain
 from hipcpu.prepare import build_once, forget_unused, refresh
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    import pytest
 
 MONTH_SECONDS = 30 * 86_400
 
@@ -26,6 +29,14 @@ def test_builds_of_old_sources_go_when_nobody_used_them_for_long(tmp_path: Path)
     forget_unused(tmp_path, {tmp_path / "device-ours"})
 
     assert {path.name for path in tmp_path.iterdir()} == {"device-new", "device-ours", "libraries-1"}
+
+
+def test_whoever_names_another_folder_has_their_parts_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    usual = toolchain.prepared()
+    monkeypatch.setenv("WAVEPOOL_CACHE_DIR", str(tmp_path))
+    assert toolchain.prepared().device == tmp_path / "cpu" / usual.device.name
+    monkeypatch.undo()
+    assert toolchain.prepared() == usual
 
 
 def test_using_a_build_keeps_it() -> None:

@@ -16,20 +16,11 @@ from services.executor.sandboxes.choice import choose_sandbox
 from services.executor.sandboxes.sandbox import Limits
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from services.executor.devices.device import Device
 
 _LIMITS = Limits(timedelta(seconds=60), timedelta(seconds=60), 4096, 256, 512, 1 << 20)
-
-
-@pytest.fixture
-def fresh_lookups() -> Iterator[None]:
-    """Forgets the toolchain's location, before and after."""
-    toolchain.prepared.cache_clear()
-    yield
-    toolchain.prepared.cache_clear()
 
 
 def test_device_describes_the_host_processor() -> None:
@@ -47,7 +38,6 @@ def test_toolchain_names_its_compiler() -> None:
     assert "ziglang" in CpuDevice().toolchain().title
 
 
-@pytest.mark.usefixtures("fresh_lookups")
 def test_missing_toolchain_says_how_to_get_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WAVEPOOL_CACHE_DIR", str(tmp_path))
 
