@@ -129,8 +129,11 @@ async def test_a_sandbox_within_its_cores_is_never_stopped(shell: SandboxedShell
     finally:
         await running.kill()
 
-    assert int(counted["nr_periods"]) > int(before["nr_periods"]) + 5
-    assert int(counted["nr_throttled"]) <= int(before["nr_throttled"]) + 1
+    periods, stopped = (int(counted[name]) - int(before[name]) for name in ("nr_periods", "nr_throttled"))
+    assert periods > 5
+    # On a busy machine the loop is moved between processors, and leaves a slice of its quota behind. With too small a
+    # quota it would be stopped in each period.
+    assert stopped <= 1 + periods // 4
 
 
 def _scheduled(counters: CgroupCounters) -> dict[str, str]:
