@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 import subprocess
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 import asyncssh
 import pytest
 
-from gateway.reservations.front_door import MOST_KEYS
+from gateway.reservations.front_door import MOST_KEYS, MOST_UNKNOWN
 from tests.end_to_end.test_reservations import Person, ended
 from tests.end_to_end.wavepool_processes import start, until
 from vocabulary.ports import free_port
@@ -81,6 +83,25 @@ def wavepool(tmp_path_factory: pytest.TempPathFactory, port: int) -> Iterator[Wa
 @pytest.fixture
 def owner(wavepool: Wavepool, tmp_path: Path) -> Person:
     return Person(wavepool, tmp_path / "home")
+
+
+@pytest.mark.usefixtures("wavepool")
+def test_a_hundred_connections_may_wait_for_their_login_and_no_more(port: int) -> None:
+    with ExitStack() as waiting:
+        for _ in range(MOST_UNKNOWN):
+            connected = waiting.enter_context(socket.create_connection(("127.0.0.1", port), 60))
+            assert connected.recv(8) == b"SSH-2.0-"
+        assert greeting(port) == b""
+    until(lambda: greeting(port) == b"SSH-2.0-", "room for another")
+
+
+def greeting(port: int) -> bytes:
+    """The first bytes that the front door says to a new connection; none if it is closed."""
+    with socket.create_connection(("127.0.0.1", port), 60) as connected:
+        try:
+            return connected.recv(8)
+        except ConnectionResetError:
+            return b""
 
 
 def test_a_key_in_the_reservation_leads_through_the_front_door_and_nowhere_else(
