@@ -15,6 +15,7 @@ from gateway.words.enum_names import (
     timing_name,
 )
 from gateway.words.proto_time import seconds_of
+from vocabulary.counts import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -296,11 +297,6 @@ def _evenly_spaced(samples: Sequence[float], count: int) -> list[tuple[int, floa
         return []
     step = max(1, -(-len(samples) // count))
     return [(index, samples[index]) for index in range(0, len(samples), step)]
-
-
-def counted(count: int, noun: str) -> str:
-    """A number with its noun: `1 sample`, `20 samples`."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def run_frame(event: RunEvent, setting: Setting) -> Frame | None:

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from services.scheduler.jobs.errors import InvalidFieldError
+from vocabulary.counts import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -96,7 +97,7 @@ def conflict_text(asked: Booking, calendar: Calendar, names: Iterable[str], othe
     if not largest:
         return f"is {at}, but there is no machine of the type, and the pool may start none (VMPOOL_MAX_MACHINES)"
     if largest < asked.gpus:
-        return f"is {at}, but no machine has more than {_gpus_text(largest)}; it needs {_asked_text(asked)}"
+        return f"is {at}, but no machine has more than {counted(largest, 'GPU')}; it needs {_asked_text(asked)}"
     enough = sum(machine.gpus >= asked.gpus for machine in calendar.machines)
     if enough < asked.machines:
         there = f"{enough} machines have so many GPUs, those that the pool may start among them (VMPOOL_MAX_MACHINES)"
@@ -111,18 +112,14 @@ def conflict_text(asked: Booking, calendar: Calendar, names: Iterable[str], othe
     if nearest is None:
         then = f"No start until {time_text(last)} works"
     free, until = calendar.free_gpus(asked), time_text(asked.end)
-    has = f"{_gpus_text(free)} {'is' if free == 1 else 'are'} free until {until}, and it needs {_asked_text(asked)}"
+    has = f"{counted(free, 'GPU')} {'is' if free == 1 else 'are'} free until {until}, and it needs {_asked_text(asked)}"
     return f"is {at}; then {has}. {in_the_way}{then}"
 
 
 def _asked_text(asked: Booking) -> str:
     if asked.machines > 1:
         return f"{asked.gpus_in_all} GPUs of {asked.machines} whole machines"
-    return f"{_gpus_text(asked.gpus)} of one machine"
-
-
-def _gpus_text(number: int) -> str:
-    return "1 GPU" if number == 1 else f"{number} GPUs"
+    return f"{counted(asked.gpus, 'GPU')} of one machine"
 
 
 def extension_conflict_text(wanted: timedelta, longest: timedelta) -> str:

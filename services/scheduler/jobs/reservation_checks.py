@@ -17,6 +17,7 @@ from services.scheduler.jobs.resources import LEGAL_GPUS, Resources
 from services.scheduler.jobs.spec import JobSpec
 from services.scheduler.jobs.submission_checks import wrong_caller, wrong_priority
 from vocabulary.build_contexts import is_context_digest
+from vocabulary.counts import counted
 from vocabulary.image_references import wrong_reference
 from vocabulary.names import known_name
 from vocabulary.slots import EIGHTHS_PER_GPU
@@ -313,8 +314,7 @@ def _text(duration: timedelta) -> str:
     if seconds < _MINUTE:
         return f"{seconds:g} s"
     if seconds < _HOUR:
-        minutes = round(seconds / _MINUTE, 1)
-        return f"{minutes:g} minute{'' if minutes == 1 else 's'}"
+        return counted(round(seconds / _MINUTE, 1), "minute")
     return f"{round(seconds / _HOUR, 2):g} h"
 
 

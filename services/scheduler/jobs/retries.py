@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from services.scheduler.jobs.outcome import Ending
 from services.scheduler.jobs.states import JobState
+from vocabulary.counts import counted
 from vocabulary.verdicts import CANCELLED, INFRA_ERROR
 
 if TYPE_CHECKING:
@@ -33,9 +34,9 @@ def lost_with_disk(reservation: Reservation, reason: str, now: datetime) -> str:
         return ""
     minutes = round((reservation.used(now) - reservation.saved).total_seconds() / 60)
     return (
-        f"{_why_lost(reason)} Its disk {disk.name} {disk.kept}. What was written "
-        f"later is gone, and what was charged for the {_minutes_text(minutes)} since then is given back. Go on from "
-        f"there: wavepool reserve --disk {disk.name}. {_first_again(reservation, now)}"
+        f"{_why_lost(reason)} Its disk {disk.name} {disk.kept}. What was written later is "
+        f"gone, and what was charged for the {counted(minutes, 'minute')} since then is given back. Go on from there: "
+        f"wavepool reserve --disk {disk.name}. {_first_again(reservation, now)}"
     )
 
 
@@ -50,12 +51,8 @@ def _first_again(reservation: Reservation, now: datetime) -> str:
     minutes = reservation.lost(now).left // timedelta(minutes=1)
     if not minutes:
         return "Reserve again to go on."
-    left = f"{_minutes_text(minutes)} that {'was' if minutes == 1 else 'were'} left"
+    left = f"{counted(minutes, 'minute')} that {'was' if minutes == 1 else 'were'} left"
     return f"If you reserve within an hour for the {left}, you are the first of your queue."
-
-
-def _minutes_text(minutes: int) -> str:
-    return f"{minutes} minute{'' if minutes == 1 else 's'}"
 
 
 def replaced(job: Job, others: Iterable[Job], least: timedelta, now: datetime) -> str:
