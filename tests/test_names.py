@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.conftest import REPOSITORY
+from tests.needs import REPOSITORY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
