@@ -1,12 +1,12 @@
 """What a test needs of the machine: declared once, by the fixture or test that uses it.
 
-`NEEDS` lists everything that may be missing. A fixture declares its needs with `@needs("sshd")` below `@pytest.fixture`, and
-each test that uses the fixture, directly or through others, has them too; a test may also carry the marker of the same
-name. A test whose need is missing is skipped with its name, or fails if `REQUIRE_ALL=1` (`REQUIRE_GPU=1` for the GPU).
+`NEEDS` lists everything that may be missing. A fixture declares its needs with `@needs("sshd")` below `@pytest.fixture`,
+and each test that uses the fixture, directly or through others, has them too; a test may also carry the marker of the
+same name. A test whose need is missing is skipped with its name, or fails if `REQUIRE_ALL=1` (`REQUIRE_GPU=1` for the GPU).
 
-The declarations are checked: a test fails if it, or a fixture that was set up for it, starts a program that is neither on
-every machine (`ON_EVERY_MACHINE`) nor declared. On a machine that has everything, a forgotten declaration would otherwise
-show only to the next newcomer.
+The declarations are checked: a test fails if it, or a fixture that was set up for it, starts a program that is neither
+on every machine (`ON_EVERY_MACHINE`) nor declared. On a machine that has everything, a forgotten declaration would
+otherwise show only to the next newcomer.
 """
 
 from __future__ import annotations
