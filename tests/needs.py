@@ -1,8 +1,9 @@
 """What a test needs of the machine: declared once, by the fixture or test that uses it.
 
-`NEEDS` lists everything that may be missing. A fixture declares its needs with `@needs("sshd")` below `@pytest.fixture`,
-and each test that uses the fixture, directly or through others, has them too; a test may also carry the marker of the
-same name. A test whose need is missing is skipped with its name, or fails if `REQUIRE_ALL=1` (`REQUIRE_GPU=1` for the GPU).
+`NEEDS` lists everything that may be missing. A fixture declares its needs with `@needs("sshd")` below
+`@pytest.fixture`, and each test that uses the fixture, directly or through others, has them too; a test may also carry
+the marker of the same name. A test whose need is missing is skipped with its name, or fails if `REQUIRE_ALL=1`
+(`REQUIRE_GPU=1` for the GPU).
 
 The declarations are checked: a test fails if it, or a fixture that was set up for it, starts a program that is neither
 on every machine (`ON_EVERY_MACHINE`) nor declared. On a machine that has everything, a forgotten declaration would
@@ -167,27 +168,39 @@ NEVER_IN_CI = frozenset({"cuda", "gpu"})
 
 ON_EVERY_MACHINE = frozenset(
     {
-        *("sh", "bash", "git", "make", "curl", "tar", "gzip"),
         *(
+            "sh",
+            "bash",
+            "git",
+            "make",
+            "curl",
+            "tar",
+            "gzip",
+            "python",
+            "python3",
             "cat",
             "chmod",
             "cp",
             "date",
             "echo",
+        ),
+        *(
             "env",
             "false",
             "head",
             "id",
+            "ldconfig",
             "ls",
             "mkdir",
             "mount",
             "mv",
             "rm",
+            "setpriv",
             "sleep",
+            "sort",
+            "stat",
         ),
-        *("sort", "stat", "tail", "true", "umount", "uname", "wc", "ldconfig", "unshare", "setpriv"),
-        # Virtual environments have python, python3 and python3.11; the product's own Python programs are in them.
-        *("python", "python3"),
+        *("tail", "true", "umount", "uname", "unshare", "wc"),
     }
 )
 """What the README asks for, and what each Debian has."""
