@@ -273,7 +273,6 @@ def _projections(app: typer.Typer) -> None:
     app.command(
         epilog=examples(
             "wavepool projections",
-            "wavepool projections --tasks 30 --idle-timeout 600 --warm-share 0.8",
             "wavepool projections --operator --json",
         )
     )(projections.projections)

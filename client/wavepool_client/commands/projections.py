@@ -20,43 +20,18 @@ REUSES = {
 }
 
 
-def projections(  # noqa: PLR0913 - an argument for each option
+def projections(
     *,
     operator: Annotated[bool, typer.Option("--operator", help="The operator's days, for operators.")] = False,
     gpu: Annotated[str, typer.Option("--gpu", help="The GPU type.", autocompletion=complete_gpu_type)] = "",
-    tasks: Annotated[
-        list[int] | None, typer.Option("--tasks", help="Tasks a day; give it again for more. Default: 10, 50 and 200.")
-    ] = None,
-    cold_start: Annotated[
-        float | None, typer.Option("--cold-start", help="Seconds until a new machine is ready.")
-    ] = None,
-    run: Annotated[float | None, typer.Option("--run", help="Seconds that a task runs.")] = None,
-    idle_timeout: Annotated[
-        float | None, typer.Option("--idle-timeout", help="Seconds that a machine waits for the next task.")
-    ] = None,
-    warm_share: Annotated[
-        float | None, typer.Option("--warm-share", help="Share of tasks in sittings that find a machine, 0 to 1.")
-    ] = None,
-    minimum: Annotated[
-        float | None, typer.Option("--minimum", help="The least time that a machine's provider bills, in seconds.")
-    ] = None,
     endpoint: EndpointOption = None,
     token: TokenOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Show what tasks will cost a month: by their number a day, and from the days that were."""
-    given = {
-        "gpu_type": gpu or None,
-        "tasks_per_day": tasks or None,
-        "cold_start_seconds": cold_start,
-        "run_seconds": run,
-        "idle_timeout_seconds": idle_timeout,
-        "warm_share": warm_share,
-        "minimum_billed_seconds": minimum,
-        "operator": "true" if operator else None,
-    }
+    given = {"gpu_type": gpu, "operator": "true" if operator else ""}
     with connect(endpoint, token) as client:
-        found = client.projections({name: value for name, value in given.items() if value is not None})
+        found = client.projections({name: value for name, value in given.items() if value})
     if as_json:
         print_json(found)
         return

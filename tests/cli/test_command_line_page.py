@@ -1,4 +1,4 @@
-"""The commands that README lists exist, with the options shown there."""
+"""The commands that docs/command-line.md lists exist, with the options shown there."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import pytest
 
 from tests.cli.invocation import wavepool
 
-README = Path(__file__).parents[2] / "README.md"
+PAGE = Path(__file__).parents[2] / "docs" / "command-line.md"
 GROUPS = ("core", "machines", "problems")
 
 
 def listed() -> list[str]:
-    """The arguments of `wavepool` in each command of README's section on the command line."""
-    section = README.read_text(encoding="utf-8").partition("### Command line")[2].partition("```sh\n")[2]
-    lines = (line.partition(" #")[0] for line in section.partition("```")[0].splitlines())
+    """The arguments of `wavepool` in each command of the page's blocks."""
+    blocks = "\n".join(re.findall(r"^```sh\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL))
+    lines = (re.sub(r"(^| +)#.*", "", line) for line in blocks.splitlines())
     parts = (part.strip() for line in lines for part in re.split(r"[;|>]", line))
     return [part.removeprefix("wavepool ") for part in parts if part.startswith("wavepool ")]
 
