@@ -21,12 +21,12 @@ from cli.local.generated_code import REMEDY, stale_protos
 from cli.local.program import StartError
 from cli.local.stack import Ports, Stack
 from cli.local.supervisor import running
+from wavepool_client.commands.disk import save
 from wavepool_client.commands.options import DataDirOption  # noqa: TC001 - typer reads annotations at run time
-from wavepool_client.disk_client import DiskClient
 from wavepool_client.errors import InputError, UnreachableError, WavepoolError
 from wavepool_client.exit_codes import ExitCode
 from wavepool_client.http.connection import DEFAULT_DATA_DIR, TOKEN_FILE
-from wavepool_client.pool_client import PoolClient
+from wavepool_client.http.gateway_client import GatewayClient
 from wavepool_client.terminal.output import notes, say
 
 if TYPE_CHECKING:
@@ -155,19 +155,19 @@ def _save_disks(data_dir: Path) -> None:
     """Saves the disks that reservations have: machines that are stopped with everything have no time for it."""
     try:
         endpoint, token = connection(data_dir)
-        with DiskClient(endpoint, token) as disks:
-            for disk in disks.disks("all"):
+        with GatewayClient(endpoint, token) as gateway:
+            for disk in gateway.ask("GET", "disks", user_id="all")["disks"]:
                 if disk.get("state") == "in_use":
-                    _save_disk(disks, disk)
+                    _save_disk(gateway, disk)
     except (OSError, WavepoolError) as error:
         # As below.
         say(f"cannot ask for the disks: {error}")
 
 
-def _save_disk(disks: DiskClient, disk: dict[str, Any]) -> None:
+def _save_disk(gateway: GatewayClient, disk: dict[str, Any]) -> None:
     name = str(disk["name"])
     try:
-        disks.snapshot(name, str(disk.get("owner_id")))
+        save(gateway, name, str(disk.get("owner_id")))
     except WavepoolError as error:
         say(f"disk {name} of {disk.get('owner')} is not saved: {error}")
     else:
@@ -181,8 +181,8 @@ def _tell_what_becomes_of_reservations(data_dir: Path, *, ask: bool) -> None:
     """
     try:
         endpoint, token = connection(data_dir)
-        with PoolClient(endpoint, token) as pool:
-            machines = pool.machines()
+        with GatewayClient(endpoint, token) as gateway:
+            machines = gateway.ask("GET", "machines")["machines"]
     except (OSError, WavepoolError) as error:
         # A Wavepool that does not answer must still be stoppable.
         say(f"cannot ask for the reservations: {error}")

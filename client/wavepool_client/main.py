@@ -215,20 +215,13 @@ def _reports(app: typer.Typer) -> None:
     )(reports.verify_report)
 
 
-def _account(app: typer.Typer) -> None:
-    from wavepool_client.commands import account
-
-    app.command(
-        epilog=examples("wavepool costs", "wavepool costs --report --from 2026-11-01", "wavepool costs --verify --json")
-    )(account.costs)
-    app.command(epilog=examples("wavepool limits", "wavepool limits --json | jq .remaining_submissions"))(
-        account.limits
-    )
-
-
 def _money(app: typer.Typer) -> None:
     from wavepool_client.commands import money
 
+    app.command(
+        epilog=examples("wavepool costs", "wavepool costs --report --from 2026-11-01", "wavepool costs --verify --json")
+    )(money.costs)
+    app.command(epilog=examples("wavepool limits", "wavepool limits --json | jq .remaining_submissions"))(money.limits)
     app.command(
         epilog=examples("wavepool statement", "wavepool statement --month 2026-11 --format html -o november.html")
     )(money.statement)
@@ -288,11 +281,11 @@ def _sign_in(app: typer.Typer) -> None:
     app.command(epilog=examples("wavepool logout --url https://wavepool.example"))(sign_in.logout)
 
 
-def _group(name: str, module: str) -> Callable[[typer.Typer], None]:
+def _group(name: str, module: str, attribute: str = "app") -> Callable[[typer.Typer], None]:
     """What adds a module's `app` as the group `name`."""
 
     def add(app: typer.Typer) -> None:
-        app.add_typer(importlib.import_module(f"wavepool_client.commands.{module}").app, name=name)
+        app.add_typer(getattr(importlib.import_module(f"wavepool_client.commands.{module}"), attribute), name=name)
 
     return add
 
@@ -391,11 +384,6 @@ PARTS: tuple[tuple[tuple[str, ...], Callable[[typer.Typer], None]], ...] = (
         (
             "costs",
             "limits",
-        ),
-        _account,
-    ),
-    (
-        (
             "statement",
             "grants",
             "budgets",
@@ -418,10 +406,10 @@ PARTS: tuple[tuple[tuple[str, ...], Callable[[typer.Typer], None]], ...] = (
         _queues,
     ),
     (("alerts",), _group("alerts", "alerts")),
-    (("accounts",), _group("accounts", "accounts")),
-    (("users",), _group("users", "users")),
-    (("teams",), _group("teams", "teams")),
-    (("tokens",), _group("tokens", "tokens")),
+    (("accounts",), _group("accounts", "identity", "accounts")),
+    (("users",), _group("users", "identity", "users")),
+    (("teams",), _group("teams", "identity", "teams")),
+    (("tokens",), _group("tokens", "identity", "tokens")),
     (("keys",), _group("keys", "keys")),
     (("disk",), _group("disk", "disk")),
     (("config",), _group("config", "config")),

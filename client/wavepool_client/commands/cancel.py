@@ -8,10 +8,10 @@ import typer
 
 from wavepool_client.commands.completion import complete_cancellable
 from wavepool_client.commands.options import EndpointOption, JsonOption, TokenOption, connect
-from wavepool_client.commands.reservation_lookup import find_reservation, is_on_terminal
+from wavepool_client.commands.reservation_lookup import find_reservation
 from wavepool_client.errors import InputError
 from wavepool_client.reservation_client import ReservationClient
-from wavepool_client.terminal.output import print_json, say
+from wavepool_client.terminal.output import is_on_terminal, print_json, say
 from wavepool_client.text.reservations import choice_text
 
 JOB_PREFIX = "job_"

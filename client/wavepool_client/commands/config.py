@@ -12,7 +12,7 @@ from wavepool_client.commands.completion import complete_profile, complete_switc
 from wavepool_client.commands.options import EndpointOption, JsonOption, TokenOption, examples
 from wavepool_client.errors import InputError, WavepoolError
 from wavepool_client.http.connection import checked_url
-from wavepool_client.identity_client import IdentityClient
+from wavepool_client.http.gateway_client import GatewayClient
 from wavepool_client.profiles import (
     SETTINGS,
     github_user,
@@ -101,10 +101,10 @@ def get_profile(
     as_json: JsonOption = False,
 ) -> None:
     """Show the gateway and the token that commands use now, and what this token may do."""
-    with IdentityClient(endpoint, token) as identity:
-        connection = identity.connection
+    with GatewayClient(endpoint, token) as gateway:
+        connection = gateway.connection
         try:
-            me: dict[str, Any] = identity.me()
+            me: dict[str, Any] = gateway.ask("GET", "me")
         except WavepoolError as error:
             me = {"error": str(error).splitlines()[0]}
     name = os.environ.get("WAVEPOOL_PROFILE") or load_profiles().current

@@ -21,7 +21,6 @@ from wavepool_client.commands.reservation_lookup import (
     ReservationArgument,
     check_active,
     find_reservation,
-    is_on_terminal,
 )
 from wavepool_client.errors import InputError, WavepoolError
 from wavepool_client.reservation_client import ReservationClient
@@ -29,7 +28,7 @@ from wavepool_client.ssh.access import config_text, has_agent, identities, other
 from wavepool_client.ssh.config_files import is_included, write_config
 from wavepool_client.ssh.remote import CONNECTION_FAILED
 from wavepool_client.terminal.choices import pick
-from wavepool_client.terminal.output import say
+from wavepool_client.terminal.output import is_on_terminal, say
 from wavepool_client.text.reservation_advice import refusal_lines
 from wavepool_client.text.reservations import host_name, nodes_of
 

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 import typer
 
 from wavepool_client.commands.completion import complete_gpu_type
-from wavepool_client.commands.options import EndpointOption, JsonOption, TokenOption, connect
-from wavepool_client.terminal.output import print_json, results
+from wavepool_client.commands.options import Client, Shown, answered
+from wavepool_client.terminal.output import results
 from wavepool_client.terminal.result_printing import table_of
 from wavepool_client.text.counts import counted
 from wavepool_client.text.machines import dollars_text, money_text
@@ -20,25 +20,20 @@ REUSES = {
 }
 
 
+@answered
 def projections(
+    gateway: Client,
     *,
     operator: Annotated[bool, typer.Option("--operator", help="The operator's days, for operators.")] = False,
     gpu: Annotated[str, typer.Option("--gpu", help="The GPU type.", autocompletion=complete_gpu_type)] = "",
-    endpoint: EndpointOption = None,
-    token: TokenOption = None,
-    as_json: JsonOption = False,
-) -> None:
+) -> Shown:
     """Show what tasks will cost a month: by their number a day, and from the days that were."""
-    given = {"gpu_type": gpu, "operator": "true" if operator else ""}
-    with connect(endpoint, token) as client:
-        found = client.projections({name: value for name, value in given.items() if value})
-    if as_json:
-        print_json(found)
-        return
+    found = gateway.projections({"gpu_type": gpu, "operator": operator})
+    yield found
     results.print(f"Assumed: {assumed_text(found['assumptions'])}.", markup=False)
     columns = ("tasks a day", "machines", "warm", "a task", "a month", "grant lasts", "in circulation")
     claims = {claim.get("tasks_per_day"): claim for claim in found["circulating"]}
-    results.print(table_of(columns, scenario_rows(found["scenarios"], claims)))
+    yield table_of(columns, scenario_rows(found["scenarios"], claims))
     results.print("\n[bold]What the figures in circulation leave out[/bold]")
     for sentence in found["left_out"]:
         results.print(f"- {sentence}", markup=False)

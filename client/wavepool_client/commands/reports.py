@@ -9,7 +9,16 @@ from typing import Annotated, Any, cast
 
 import typer
 
-from wavepool_client.commands.options import EndpointOption, IdArgument, JsonOption, TokenOption, connect
+from wavepool_client.commands.options import (
+    Client,
+    EndpointOption,
+    IdArgument,
+    JsonOption,
+    Shown,
+    TokenOption,
+    answered,
+    connect,
+)
 from wavepool_client.errors import InputError, WavepoolError
 from wavepool_client.exit_codes import ExitCode
 from wavepool_client.terminal.output import print_json, results, say
@@ -32,19 +41,11 @@ KeyOption = Annotated[
 ]
 
 
-def isa(
-    submission_id: IdArgument,
-    *,
-    endpoint: EndpointOption = None,
-    token: TokenOption = None,
-    as_json: JsonOption = False,
-) -> None:
+@answered
+def isa(gateway: Client, submission_id: IdArgument) -> Shown:
     """Show the MI300X's instructions for a submission, below their source lines, and hints."""
-    with connect(endpoint, token) as client:
-        found = client.isa(submission_id)
-    if as_json:
-        print_json(found)
-        return
+    found = gateway.isa(submission_id)
+    yield found
     for text in (isa_text(found), str(found.get("listing") or "")):
         if text:
             results.print(text, markup=False)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -12,7 +11,7 @@ from wavepool_client.errors import InputError, NotFoundError
 from wavepool_client.reservation_choice import SeveralError, chosen, is_whole_id, only_one
 from wavepool_client.reservation_client import ALIVE
 from wavepool_client.terminal.choices import pick
-from wavepool_client.terminal.output import notes
+from wavepool_client.terminal.output import is_on_terminal
 from wavepool_client.text.reservations import choice_text, start_text, wait_text
 
 if TYPE_CHECKING:
@@ -28,11 +27,6 @@ ReservationArgument = Annotated[
         help="A reservation's id, its beginning (4 characters or more) or its name; left out: the only one that fits.",
     ),
 ]
-
-
-def is_on_terminal() -> bool:
-    """True if somebody can be asked."""
-    return notes.is_terminal and sys.stdin.isatty()
 
 
 def find_reservation(client: ReservationClient, text: str, states: Sequence[str] = ALIVE) -> dict[str, Any]:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import wraps
-from inspect import Parameter, signature
+from inspect import signature
 from pathlib import Path  # noqa: TC003 - typer reads annotations at run time
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,7 +11,7 @@ import typer
 
 from wavepool_client.build_context import build_context_of
 from wavepool_client.commands.completion import complete_disk, complete_gpu_type, complete_queue
-from wavepool_client.commands.options import EndpointOption, TokenOption  # noqa: TC001 - as above
+from wavepool_client.commands.options import EndpointOption, TokenOption, with_parameters
 from wavepool_client.profiles import setting
 from wavepool_client.reservation_request import wanted_fields
 from wavepool_client.ssh.keys import Keys, keys_for
@@ -180,13 +179,8 @@ def with_reservation_options(command: Callable[..., None]) -> Callable[..., None
     own = [one for one in signature(command, eval_str=True).parameters.values() if one.name != "options"]
     shared = list(signature(ReservationOptions, eval_str=True).parameters.values())
 
-    @wraps(command)
     def with_options(**given: Any) -> None:  # noqa: ANN401 - whatever typer read
         options = ReservationOptions(**{one.name: given.pop(one.name) for one in shared})
         command(options=options, **given)
 
-    parameters = [one.replace(kind=Parameter.KEYWORD_ONLY) for one in (*own, *shared)]
-    # typer makes the options from these.
-    with_options.__signature__ = signature(command).replace(parameters=parameters)  # type: ignore[attr-defined]
-    with_options.__annotations__ = {one.name: one.annotation for one in parameters}
-    return with_options
+    return with_parameters(with_options, command, [*own, *shared])

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, cast
 
 import typer
 
-from wavepool_client.disk_client import DiskClient
 from wavepool_client.errors import InputError, WavepoolError
 from wavepool_client.terminal.choices import ask, pick
 from wavepool_client.terminal.output import notes, say
@@ -51,24 +50,23 @@ def ask_what_to_reserve(
     return gpu_type, gpus, hours if hours is not None else asked_hours("How long", HOURS, DEFAULT_HOURS)
 
 
-def ask_disk(endpoint: str | None, token: str | None) -> str:
+def ask_disk(client: ReservationClient) -> str:
     """Asks which of your disks that are free is to be the home, or makes a new one; empty for none."""
-    with DiskClient(endpoint, token) as disks:
+    try:
+        found = [one for one in client.ask("GET", "disks")["disks"] if one.get("state") == "available"]
+    except WavepoolError:
+        # Without the right to list disks, one reserves without a disk.
+        return ""
+    texts = [_NO_DISK, *map(disk_text, found), "new…: an empty disk, which is kept"]
+    while True:
+        place = pick("Which disk is the home", texts, 0)
+        if place <= len(found):
+            return str(found[place - 1]["name"]) if place else ""
+        name = str(typer.prompt("The new disk's name", err=True)).strip()
         try:
-            found = [one for one in disks.disks() if one.get("state") == "available"]
-        except WavepoolError:
-            # Whoever cannot list disks reserves without one.
-            return ""
-        texts = [_NO_DISK, *map(disk_text, found), "new…: an empty disk, which is kept"]
-        while True:
-            place = pick("Which disk is the home", texts, 0)
-            if place <= len(found):
-                return str(found[place - 1]["name"]) if place else ""
-            name = str(typer.prompt("The new disk's name", err=True)).strip()
-            try:
-                return str(disks.create(name)["name"])
-            except WavepoolError as error:
-                say(str(error))
+            return str(client.ask("POST", "disks", body={"name": name})["name"])
+        except WavepoolError as error:
+            say(str(error))
 
 
 def agree() -> None:

@@ -10,7 +10,6 @@ import typer
 
 from wavepool_client.commands.connect import connect_to
 from wavepool_client.commands.options import JsonOption  # noqa: TC001 - typer reads annotations at run time
-from wavepool_client.commands.reservation_lookup import is_on_terminal
 from wavepool_client.commands.reservation_options import ReservationOptions, with_reservation_options
 from wavepool_client.commands.reservation_pickers import agree, ask_disk, ask_what_to_reserve
 from wavepool_client.commands.reservation_start import show_quote, show_until_active, start
@@ -19,7 +18,7 @@ from wavepool_client.exit_codes import ExitCode
 from wavepool_client.reservation_client import ReservationClient
 from wavepool_client.reservation_request import NO_DISK
 from wavepool_client.ssh.config_files import write_configs
-from wavepool_client.terminal.output import print_json, results, say
+from wavepool_client.terminal.output import is_on_terminal, print_json, results, say
 from wavepool_client.text.reservations import start_text
 
 
@@ -60,7 +59,7 @@ def reserve(
             gpu_type, gpus, hours = ask_what_to_reserve(
                 client, options.gpu_type, options.gpus, hours, distributed=options.distributed
             )
-            disk = options.disk or ask_disk(options.endpoint, options.token)
+            disk = options.disk or ask_disk(client)
             options = replace(options, gpu_type=gpu_type, gpus=gpus, disk=disk)
         if hours is None:
             raise InputError("--hours is missing: say how long, such as --hours 0.5")

@@ -12,7 +12,16 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from wavepool_client.commands.completion import complete_gpu_type, complete_problem, complete_queue
-from wavepool_client.commands.options import EndpointOption, IdArgument, JsonOption, TokenOption, connect
+from wavepool_client.commands.options import (
+    Client,
+    EndpointOption,
+    IdArgument,
+    JsonOption,
+    Shown,
+    TokenOption,
+    answered,
+    connect,
+)
 from wavepool_client.errors import InputError
 from wavepool_client.exit_codes import ExitCode
 from wavepool_client.outcome import result_of, result_of_submission
@@ -36,7 +45,6 @@ from wavepool_client.text.submission_rows import submission_rows
 from wavepool_client.text.timing import timing_text
 
 if TYPE_CHECKING:
-    from wavepool_client.client import Client
     from wavepool_client.http.event_stream import Event
     from wavepool_client.outcome import Result
 
@@ -258,44 +266,30 @@ def watch(
         raise typer.Exit(result_of(submission_id, events).exit_code if events else ExitCode.ACCEPTED)
 
 
-def show(
-    submission_id: IdArgument,
-    *,
-    endpoint: EndpointOption = None,
-    token: TokenOption = None,
-    as_json: JsonOption = False,
-) -> None:
+@answered
+def show(gateway: Client, submission_id: IdArgument) -> Shown:
     """Show one submission, with its result once it is over."""
-    with connect(endpoint, token) as client:
-        job = client.submission(submission_id)
-    if as_json:
-        print_json(job)
-        return
-    results.print(table_of(("field", "value"), submission_rows(job)))
+    job = gateway.submission(submission_id)
+    yield job
+    yield table_of(("field", "value"), submission_rows(job))
     if result := result_of_submission(job):
         results.print()
         print_result(result)
 
 
+@answered
 def jobs(
+    gateway: Client,
     *,
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=200, help="How many.")] = 20,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=200, help="Most entries to show.")] = 20,
     problem: Annotated[
-        str | None, typer.Option("--problem", "-p", autocompletion=complete_problem, help="Only this problem's.")
+        str | None, typer.Option("--problem", "-p", autocompletion=complete_problem, help="Only this problem.")
     ] = None,
-    endpoint: EndpointOption = None,
-    token: TokenOption = None,
-    as_json: JsonOption = False,
-) -> None:
+) -> Shown:
     """List the newest submissions."""
-    with connect(endpoint, token) as client:
-        found = client.submissions(limit, problem)
-    if as_json:
-        print_json(found)
-        return
-    results.print(
-        table_of(("id", "problem", "mode", "state", "verdict", "timing", "cost", "created"), map(_row, found))
-    )
+    found = gateway.submissions(limit, problem)
+    yield found
+    yield table_of(("id", "problem", "mode", "state", "verdict", "timing", "cost", "created"), map(_row, found))
 
 
 def deadline_of(text: str, now: datetime) -> str:

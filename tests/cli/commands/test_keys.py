@@ -128,7 +128,7 @@ def test_a_claim_is_signed_with_the_key_that_is_on_github(
 @pytest.mark.usefixtures("home")
 def test_the_name_to_claim_may_come_from_the_configuration(gateway: ScriptedGateway) -> None:
     unnamed = wavepool("keys", "claim")
-    assert (unnamed.status, "which name on GitHub is yours?" in unnamed.err) == (2, True)
+    assert (unnamed.status, "your GitHub name is missing" in unnamed.err) == (2, True)
     gateway.on("POST", CLAIMS, Answer({"challenge": "sign this", "fingerprints": [FINGERPRINT]}, 201))
     wavepool("config", "set", "github_user", "alice")
     wavepool("keys", "claim")
