@@ -40,7 +40,7 @@ Seconds = Annotated[float | None, Query(ge=0, le=MOST_SECONDS)]
 
 
 class Assumptions(BaseModel):
-    """What the scenarios are computed from."""
+    """The assumptions of the scenarios."""
 
     gpu_type: str
     price_usd_per_hour: float
@@ -97,7 +97,7 @@ class MonthRange(BaseModel):
 
 
 class TaskCosts(BaseModel):
-    """What tasks really cost. Cold and warm tasks at these costs add up to all that was spent."""
+    """The actual cost of tasks. Cold and warm tasks at these costs add up to all that was spent."""
 
     tasks: int
     cold_tasks: int
@@ -108,10 +108,10 @@ class TaskCosts(BaseModel):
 
 
 class HistoryProjection(BaseModel):
-    """What days like those that were lead to."""
+    """The cost of future days like past ones."""
 
-    days: Annotated[int, Field(description="Whole days from the first on which anything happened, at most 90.")]
-    least_days: Annotated[int, Field(description="With fewer days there is no range.")]
+    days: Annotated[int, Field(description="Whole days since the first with any activity, at most 90.")]
+    least_days: Annotated[int, Field(description="With fewer days, no range is given.")]
     remaining_usd: float
     month: MonthRange | None
     months_left_low: Annotated[
@@ -124,12 +124,12 @@ class HistoryProjection(BaseModel):
 
 
 class Projections(BaseModel):
-    """What GPU time will cost: from assumptions, and from the days that were."""
+    """The future cost of GPU time: from assumptions, and from past days."""
 
     assumptions: Assumptions
     scenarios: list[Scenario]
-    circulating: Annotated[list[CirculatingFigure], Field(description="Figures that are in circulation.")]
-    left_out: Annotated[list[str], Field(description="What those leave out.")]
+    circulating: Annotated[list[CirculatingFigure], Field(description="Published figures.")]
+    left_out: Annotated[list[str], Field(description="Costs that those figures do not include.")]
     history: HistoryProjection
 
 
@@ -138,20 +138,20 @@ async def get_projections(
     account: TheAccount,
     gateway: TheGateway,
     operator: Annotated[bool, Query(description="The operator's days and costs, for operators.")] = False,  # noqa: FBT002 - a query parameter
-    gpu_type: Annotated[str, Query(max_length=40, description="In any case; left out: the default one.")] = "",
+    gpu_type: Annotated[str, Query(max_length=40, description="In any case; default: the operator's default.")] = "",
     tasks_per_day: Annotated[
         list[Annotated[int, Field(ge=-(2**31), lt=2**31)]] | None,
-        Query(max_length=20, description="Left out: 10, 50 and 200."),
+        Query(max_length=20, description="Default: 10, 50 and 200."),
     ] = None,
     cold_start_seconds: Seconds = None,
     run_seconds: Seconds = None,
     idle_timeout_seconds: Seconds = None,
     warm_share: Annotated[float | None, Query(description="Of tasks that come in sittings.")] = None,
     minimum_billed_seconds: Annotated[
-        float | None, Query(ge=0, le=MOST_SECONDS, description="The least that a machine's provider bills.")
+        float | None, Query(ge=0, le=MOST_SECONDS, description="The minimum that a machine's provider bills.")
     ] = None,
 ) -> Projections:
-    """Say what tasks will cost: by their number a day, and from your own days, or the operator's."""
+    """Project the cost of tasks: from their number a day, and from your own past days, or the operator's."""
     if operator and not account.oversees:
         raise ProblemError(Problem(403, "The operator's costs need the token of an operator."))
     assumed = ListScenariosRequest(
