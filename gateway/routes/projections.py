@@ -26,7 +26,7 @@ router = APIRouter(prefix="/billing", tags=["billing"])
 
 
 class Assumptions(BaseModel):
-    """What the scenarios are computed from."""
+    """The assumptions of the scenarios."""
 
     gpu_type: str
     price_usd_per_hour: float
@@ -83,7 +83,7 @@ class MonthRange(BaseModel):
 
 
 class TaskCosts(BaseModel):
-    """What tasks really cost. Cold and warm tasks at these costs add up to all that was spent."""
+    """The actual cost of tasks. Cold and warm tasks at these costs add up to all that was spent."""
 
     tasks: int
     cold_tasks: int
@@ -94,10 +94,10 @@ class TaskCosts(BaseModel):
 
 
 class HistoryProjection(BaseModel):
-    """What days like those that were lead to."""
+    """The cost of future days like past ones."""
 
-    days: Annotated[int, Field(description="Whole days from the first on which anything happened, at most 90.")]
-    least_days: Annotated[int, Field(description="With fewer days there is no range.")]
+    days: Annotated[int, Field(description="Whole days since the first with any activity, at most 90.")]
+    least_days: Annotated[int, Field(description="With fewer days, no range is given.")]
     remaining_usd: float
     month: MonthRange | None
     months_left_low: Annotated[
@@ -110,12 +110,12 @@ class HistoryProjection(BaseModel):
 
 
 class Projections(BaseModel):
-    """What GPU time will cost: from assumptions, and from the days that were."""
+    """The future cost of GPU time: from assumptions, and from past days."""
 
     assumptions: Assumptions
     scenarios: list[Scenario]
-    circulating: Annotated[list[CirculatingFigure], Field(description="Figures that are in circulation.")]
-    left_out: Annotated[list[str], Field(description="What those leave out.")]
+    circulating: Annotated[list[CirculatingFigure], Field(description="Published figures.")]
+    left_out: Annotated[list[str], Field(description="Costs that those figures do not include.")]
     history: HistoryProjection
 
 
@@ -124,9 +124,9 @@ async def get_projections(
     account: TheAccount,
     gateway: TheGateway,
     operator: Annotated[bool, Query(description="The operator's days and costs, for operators.")] = False,  # noqa: FBT002 - a query parameter
-    gpu_type: Annotated[str, Query(max_length=40, description="In any case; left out: the default one.")] = "",
+    gpu_type: Annotated[str, Query(max_length=40, description="In any case; default: the operator's default.")] = "",
 ) -> Projections:
-    """Say what tasks will cost: by their number a day, and from your own days, or the operator's."""
+    """Project the cost of tasks: from their number a day, and from your own past days, or the operator's."""
     if operator and not account.oversees:
         raise ProblemError(Problem(403, "The operator's costs need the token of an operator."))
     own = ProjectCostsRequest(account_id="" if operator else account.account_id)

@@ -87,7 +87,7 @@ class JobStream:
                     await asyncio.sleep(self._retries.pause(failures).total_seconds())
         except Exception:
             log.exception("a job's events could not be shown")
-            self._end_with_error("The stream broke through a fault of ours; the submission goes on.")
+            self._end_with_error("The stream broke because of an error in Wavepool; the submission continues.")
 
     def end(self) -> None:
         """Ends the stream cleanly: clients get the frames that were read, and resume elsewhere."""

@@ -105,7 +105,7 @@ ERROR_MAP: ErrorMap = {
 }
 _ROOM_BYTES = 16 << 20
 """A run needs some megabytes for its build, its executable and its data."""
-# Errors reported without a traceback to whoever starts the executor: the message says what to do.
+# Errors reported without a traceback to the person who starts the executor: the message says what to do.
 _CANNOT_START = (
     SandboxError,
     UnknownPluginError,

@@ -65,7 +65,7 @@ async def test_wrong_token_names_the_header(gateway: RunningGateway) -> None:
     ("fields", "field", "fix"),
     [
         ({"mode": "chek"}, "mode", "must be one of 'check', 'benchmark', 'full', 'sample' or 'sandbox'"),
-        ({"cdoe": "x"}, "cdoe", "is no field of this request; leave it out, or correct its name"),
+        ({"cdoe": "x"}, "cdoe", "is not a field of this request; remove it, or correct its name"),
         ({"code": 12}, "code", "must be a string"),
         ({"priority": "high"}, "priority", "must be a whole number"),
         ({"priority": 1e30}, "priority", "must be a whole number"),

@@ -253,7 +253,7 @@ async def test_a_revoked_token_cuts_the_tunnel(
         assert await tunnel.recv() == BANNER
         services.refusals.by_method["AuthenticateToken"] = refusal(grpc.StatusCode.NOT_FOUND)
         code, reason = await closing(tunnel)
-    assert (code, reason) == (4401, "The API token does not work any more; use another.")
+    assert (code, reason) == (4401, "The API token no longer works; use another.")
     await services.vmpool.sessions.ended.wait()
 
 

@@ -72,7 +72,7 @@ def test_an_output_that_the_signature_lacks_is_explained(write_problem: Callable
     [
         ("{'input': 'n, m'}", "bad shapes: `twice`: say the shape of `output` in `arrays`, or define `output_shapes`"),
         ("{'output': 'n, m'}", "bad shapes: `twice`: say the shape of `input` in `arrays`, or define `input_shapes`"),
-        ("{'input': 'n, k', 'output': 'n, m'}", "bad shapes: `k` is no integer parameter"),
+        ("{'input': 'n, k', 'output': 'n, m'}", "bad shapes: `k` is not an integer parameter"),
         ("{'input': 'n, (', 'output': 'n, m'}", r"bad shapes: `n, \(` is not a list of expressions"),
     ],
 )

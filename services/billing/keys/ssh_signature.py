@@ -28,7 +28,9 @@ class NoSshKeygenError(Exception):
 async def check_signature(text: str, signature: str, lines: Sequence[str]) -> None:
     """Raises InvalidFieldError unless one of the keys (types and bytes) has signed the text in our namespace."""
     if not signature.startswith("-----BEGIN SSH SIGNATURE-----") or len(signature) > MOST_CHARACTERS:
-        raise InvalidFieldError("signature", "is none of `ssh-keygen -Y sign`, which begins with BEGIN SSH SIGNATURE")
+        raise InvalidFieldError(
+            "signature", "is not a signature of `ssh-keygen -Y sign`, which begins with BEGIN SSH SIGNATURE"
+        )
     if not await asyncio.to_thread(_is_signed, text, signature, lines):
         rule = (
             f"`ssh-keygen -Y sign -n {NAMESPACE}` must make it from exactly this text, with one of the keys on GitHub"

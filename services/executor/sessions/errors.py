@@ -30,7 +30,7 @@ class NoSessionsError(ExecutorError):
     """The machine cannot hold sessions."""
 
     def __init__(self, reason: str) -> None:
-        super().__init__(f"This machine cannot hold sessions: {reason}. Or use another machine.")
+        super().__init__(f"This machine cannot run sessions: {reason}. Or use another machine.")
 
 
 class NoGangsError(ExecutorError):
@@ -46,7 +46,7 @@ class NoDisksError(ExecutorError):
     def __init__(self, name: str, store_id: str, here: str) -> None:
         has = f"has the disks of {here}" if here else "keeps no disks (EXECUTOR_DISKS)"
         wanted = f", which is in {store_id}" if store_id else ""
-        super().__init__(f"disk: {name!r}{wanted} cannot be had on this machine, which {has}. Use another machine.")
+        super().__init__(f"disk: {name!r}{wanted} is not available on this machine, which {has}. Use another machine.")
 
 
 class UnknownSessionError(ExecutorError):
@@ -67,7 +67,7 @@ class NotOfGangError(ExecutorError):
     """The session is alone."""
 
     def __init__(self, session_id: str) -> None:
-        super().__init__(f"Session {session_id!r} is of no gang, so it exchanges packets with nobody.")
+        super().__init__(f"Session {session_id!r} is not part of a gang, so it exchanges no packets.")
 
 
 class ExchangeReplacedError(ExecutorError):
@@ -113,7 +113,7 @@ class TooManyConnectionsError(ExecutorError):
     """The session has as many connections as it may have."""
 
     def __init__(self, session_id: str, most: int) -> None:
-        super().__init__(f"Session {session_id!r} has {most} connections, and no more are taken. Close one.")
+        super().__init__(f"Session {session_id!r} has {most} connections, which is the limit. Close one.")
 
 
 class SilentSessionError(ExecutorError):

@@ -468,7 +468,7 @@ class Session:
     async def _hold_image(self, images: ImageStore) -> HeldImage:
         if self.spec.build is not None:
             return await images.hold_built(self.spec.build, self._said.take)
-        assert self.spec.image is not None  # noqa: S101  as whoever calls has looked
+        assert self.spec.image is not None  # noqa: S101  the caller has checked
         return await images.hold(self.spec.image, self._tell_image_percent)
 
     def _tell_build(self, text: str) -> None:

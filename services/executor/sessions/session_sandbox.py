@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 class SessionGap(StrEnum):
     """Something that a session's sandbox does not hold back, as a sentence for people."""
 
-    DISK = "a session can use more of the disk than its share: it is told, and ended if the machine's disk runs short"
+    DISK = "a session can use more of the disk than its share: it is warned, and ended if the machine's disk runs short"
     MEMORY = "a session can use all memory of this machine: the kernel does not limit it to its share"
     CPU = "a session can fill all processors of this machine: the kernel does not limit it to its share"
     SYSTEM_CALLS = "system calls of a session are not filtered"

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from submissions.checks import Violations
 
 MOST_SECONDS = 366 * 24 * 3600
-"""More than any reservation may have, so that whoever checks that names its own limit."""
+"""More than any reservation may have, so that the check of it names its own limit."""
 
 
 @dataclass(frozen=True)

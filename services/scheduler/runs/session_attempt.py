@@ -79,15 +79,15 @@ POOL_SAYS_WHY = timedelta(seconds=15)
 OTHERS_END = timedelta(seconds=30)
 """Time for the other sessions of a reservation to end after its first machine's did; later they end by themselves."""
 RETRY_BACKOFF = Backoff(first=timedelta(seconds=0.1), longest=timedelta(seconds=5))
-_NO_IMAGES = "Its machine has an earlier version of Wavepool, which knows no images. Nothing is charged."
-_NO_CONTEXT = "What its image is built from is not here any more. Reserve again. Nothing is charged."
+_NO_IMAGES = "Its machine has an earlier version of Wavepool, which does not support images. Nothing is charged."
+_NO_CONTEXT = "The folder that its image is built from is no longer stored. Reserve again. Nothing is charged."
 _NO_ENTRYPOINT = (
-    "Its machine has an earlier version of Wavepool, which starts no command of an image. Nothing is charged."
+    "Its machine has an earlier version of Wavepool, which cannot start the command of an image. Nothing is charged."
 )
 _SILENT = "The machine of the reservation does not answer. Try again."
 _REMOVED_IN_SILENCE = (
-    "The users are changed, but the machine of the reservation does not say so: it is told again until it does, and "
-    "who is removed may be in until then. If that lasts, cancel the reservation."
+    "Saved, but the machine has not confirmed it. We keep retrying; removed users may stay connected until it answers. "
+    "If that lasts, cancel the reservation."
 )
 MOST_DETAILS = 500
 """Characters that are kept of what an executor says of a session's end."""
@@ -250,7 +250,7 @@ class SessionAttempt(LeasedAttempt):
             raise MachineUnreachableError(_SILENT) from error
         except ExecutorError as error:
             raise WrongReservationStateError(f"No snapshot can be taken of its home: {error}") from error
-        # Its event comes a moment later, and whoever is told that it was taken must find it.
+        # Its event comes a moment later, and a caller who gets the answer must find it.
         await self._keep(SessionEvent(snapshot=taken))
         return taken
 
@@ -278,7 +278,7 @@ class SessionAttempt(LeasedAttempt):
         except PoolUnreachableError as error:
             raise MachineUnreachableError("The pool of machines does not answer. Try again.") from error
         except PoolError as error:
-            raise WrongReservationStateError(f"Its machine cannot be had for so long: {error}") from error
+            raise WrongReservationStateError(f"Its machine is not available for that long: {error}") from error
 
     async def _tell_machines(self, reservation: Reservation) -> None:
         """Gives the sessions that there are their users and their end."""
@@ -542,7 +542,7 @@ class SessionAttempt(LeasedAttempt):
         return self.job
 
     async def _charge_each_minute(self) -> Job:
-        """Charges each minute once it is over: the books, alerts and the owner see it in time, whoever dies."""
+        """Charges each minute once it is over: the books, alerts and the owner see it in time, whatever dies."""
         failures = 0
         while True:
             try:
@@ -632,7 +632,7 @@ class SessionAttempt(LeasedAttempt):
     def _no_show_reason(self) -> str:
         minutes = self._no_show_after / timedelta(minutes=1)
         name = "SCHEDULER_DATED_NO_SHOW_AFTER" if self.job.is_dated else "SCHEDULER_NO_SHOW_AFTER"
-        return f"Nobody logged in for {minutes:g} minutes, so the platform ended it ({name})."
+        return f"No user logged in for {minutes:g} minutes, so the platform ended it ({name})."
 
     async def _warn_of_no_show(self) -> Job:
         """Says once that it is ended soon."""
@@ -682,7 +682,7 @@ class SessionAttempt(LeasedAttempt):
             expire_time = self._reservation.expire_time or self._clock.now()
             left = self._seconds_until(expire_time + GRACE + SILENCE_AFTER_END)
             if left <= 0:
-                raise AttemptLostError("the machine did not tell the end of the session", machine_suspect=True)
+                raise AttemptLostError("the machine did not report the end of the session", machine_suspect=True)
             # It may be extended meanwhile.
             await asyncio.sleep(left)
 

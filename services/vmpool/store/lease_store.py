@@ -299,7 +299,7 @@ async def _candidates(connection: AsyncConnection, request: LeaseRequest, now: d
     )
     # Lock in an order that never changes, so that no two callers wait for each other.
     locked = await locked_machines(connection, query)
-    # Whoever lets the pool choose does not get what was started for another job.
+    # A caller that lets the pool choose does not get a machine that was started for another job.
     fitting = (
         one
         for one in locked

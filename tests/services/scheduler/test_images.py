@@ -112,7 +112,7 @@ async def test_a_machine_that_starts_no_command_of_an_image_is_noticed(cluster: 
         assert (await cluster.reservation(reservation.reservation_id)).spec.preserve_entrypoint
     else:
         ended = await over(cluster, reservation)
-        assert "starts no command of an image" in ended.message
+        assert "cannot start the command of an image" in ended.message
         assert not ended.HasField("active_time")
 
 

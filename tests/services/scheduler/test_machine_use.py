@@ -74,7 +74,7 @@ async def test_a_job_that_wants_a_new_machine_leaves_a_free_one_and_gets_its_own
     job = await submitted(cluster, MACHINE_REUSE_CREATE)
     await until(lambda: cluster.pool.own_demands[-1:] == [[job.job_id]])
     waits = await why(cluster, job)
-    assert waits.reason == "It wants a new machine of its own with MI300X (`create`)."
+    assert waits.reason == "It needs a new machine of its own with MI300X (`create`)."
     assert [one.reason for one in waits.machines] == ["it was not started for this job"]
     assert not any(cluster.pool.demands)
 

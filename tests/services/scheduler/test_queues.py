@@ -360,7 +360,7 @@ async def test_a_job_is_explained_wherever_it_is(stopped_cluster: Cluster) -> No
     assert "runs on machine-1" in runs.reason
     assert (last.position, last.ahead_in_queue, last.ahead_in_others) == (2, 1, 0)
     assert "1 job is ahead" in last.reason
-    assert re.search(r"Those on machine-1 have by \d\d:\d\d:\d\d UTC", following.remedy)
+    assert re.search(r"Runs on machine-1 end by \d\d:\d\d:\d\d UTC", following.remedy)
     assert [(one.machine_id, first.job_id in one.reason) for one in last.machines] == [("machine-1", True)]
     assert "over" in over.reason
     with pytest.raises(grpc.aio.AioRpcError) as caught:
