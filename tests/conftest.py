@@ -59,12 +59,14 @@ hypothesis.settings.load_profile("wavepool")
 
 REPOSITORY = Path(__file__).parents[1]
 ROCM = REPOSITORY / ".cache" / "rocm6" / "usr"
+OPENSSH = ("ssh", "ssh-keygen", "ssh-agent", "ssh-add")
 MISSING = {
     "postgres": (lambda: program("postgres") is not None, "the PostgreSQL server programs are not installed"),
     "restic": (lambda: bool(shutil.which("restic") and shutil.which("bwrap")), "restic or bwrap is not installed"),
     "images": (lambda: not missing_for_registry(), "skopeo, umoci, docker-registry, busybox or bwrap is not installed"),
     "builds": (lambda: missing_for_builds() == "", "buildah is not installed, or this is not root"),
     "sshd": (lambda: shutil.which("sshd", path=f"{os.environ['PATH']}:/usr/sbin") is not None, "sshd is not installed"),
+    "ssh": (lambda: not [name for name in OPENSSH if not shutil.which(name)], "OpenSSH's client is not installed"),
     "rsync": (lambda: shutil.which("rsync") is not None, "rsync is not installed"),
     "bubblewrap": (lambda: shutil.which("bwrap") is not None, "bwrap is not installed"),
     "network": (lambda: missing_for_network() == "", "slirp4netns, iproute2 or /dev/net/tun is missing"),
