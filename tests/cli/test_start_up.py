@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.cli.invocation import wavepool
+from tests.ssh_keys import new_key, running_agent
 from wavepool_client import main
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def imported_by(*words: str) -> set[str]:
@@ -22,8 +27,12 @@ def imported_by(*words: str) -> set[str]:
 
 
 @pytest.mark.parametrize("words", [("connect", "--print"), ("reserve", "-h", "1"), ("reservations",)])
-def test_reservations_need_nothing_of_submissions_machines_or_services(words: tuple[str, ...]) -> None:
-    found = imported_by(*words)
+def test_reservations_need_nothing_of_submissions_machines_or_services(
+    words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SSH_AUTH_SOCK", str(tmp_path / "agent"))
+    with running_agent(tmp_path / "agent", new_key()):
+        found = imported_by(*words)
     assert "wavepool_client.reservation_client" in found
     needless = {"wavepool_client.commands.submissions", "wavepool_client.commands.money", "cryptography", "yaml"}
     needless |= {"grpc", "cli", "servicekit", "websockets", "asyncio", "wavepool_client.verification"}
