@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+pytestmark = [pytest.mark.ssh, pytest.mark.sshd, pytest.mark.bubblewrap]
+
 
 @pytest.fixture(scope="module")
 def wavepool(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Wavepool]:

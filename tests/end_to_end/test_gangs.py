@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
     from tests.end_to_end.wavepool_processes import Wavepool
 
+pytestmark = [pytest.mark.ssh, pytest.mark.sshd, pytest.mark.bubblewrap]
+
 PRICE = 1_990_000
 GANG = ("-g", "16", "--distributed", "--allow-slow-links")
 

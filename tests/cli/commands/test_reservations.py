@@ -3,7 +3,6 @@ from __future__ import annotations
 import os
 import shlex
 import socket
-import subprocess
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -26,6 +25,7 @@ from tests.cli.reservation_scenes import (
     listed,
     session_on_this_machine,
 )
+from tests.ssh_keys import new_key
 from wavepool_client.text.not_here import NOT_HERE
 
 if TYPE_CHECKING:
@@ -504,7 +504,7 @@ def test_files_for_ssh_forward_no_agent() -> None:
 
 
 def test_a_key_that_was_named_when_it_was_reserved_is_used_when_connecting(tmp_path: Path) -> None:
-    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", tmp_path / "other key"], check=True)
+    new_key().keep(tmp_path / "other key")
     wavepool("reserve", "-h", "0.5", "--key", "other key.pub", "--no-wait")
     options = options_of(shlex.split(wavepool("connect", ID, "--print").out))
     assert options["IdentityFile"][0] == f'"{tmp_path / "other key"}"'
