@@ -29,18 +29,18 @@ AS_GIVEN = {"allow_extra_args": True, "ignore_unknown_options": True, "allow_int
 """Settings that pass all words on to the core, even `--help`, so that its options are defined only there."""
 
 
-def add_to(app: typer.Typer) -> None:
-    """Adds `core` with its commands, `certify`, and `problems lint`."""
+def add_to(app: typer.Typer, panel: str) -> None:
+    """Adds `core` with its commands and `certify` to a panel of the help, and `problems lint`."""
     group = typer.Typer(help="The compile, check and benchmark core alone: no services, no queue, no account.")
     for name, explanation in COMMANDS.items():
         _pass_on(group, name, explanation)
-    app.add_typer(group, name="core")
-    _pass_on(app, "certify", CERTIFY)
+    app.add_typer(group, name="core", rich_help_panel=panel)
+    _pass_on(app, "certify", CERTIFY, panel)
     catalogue.app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(lint)
 
 
-def _pass_on(app: typer.Typer, name: str, explanation: str) -> None:
-    @app.command(name, help=explanation, context_settings=AS_GIVEN, add_help_option=False)
+def _pass_on(app: typer.Typer, name: str, explanation: str, panel: str | None = None) -> None:
+    @app.command(name, help=explanation, context_settings=AS_GIVEN, add_help_option=False, rich_help_panel=panel)
     def run(context: typer.Context) -> None:
         core = [sys.executable, "-m", "services.executor.core", name, *context.args]
         raise typer.Exit(_status_of(core))

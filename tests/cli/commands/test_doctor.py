@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import io
 import json
 import os
 import subprocess
@@ -57,6 +58,19 @@ def test_a_healthy_machine_gets_0(trial: dict[str, Any], gateway: ScriptedGatewa
     del found["ports"]  # another Wavepool may run here
     assert set(found.values()) == {"ok"}
     assert {"Python", "disk", "compiler", "trial kernel", "sandbox", "gateway", "billing", "token"} <= set(found)
+
+
+def test_each_line_is_shown_when_it_is_known(trial: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[str] = []
+
+    def try_kernel(*_: object) -> list[checkup.Finding]:
+        assert isinstance(sys.stdout, io.StringIO)
+        shown.append(sys.stdout.getvalue())
+        return []
+
+    monkeypatch.setattr(checkup, "trial_run", try_kernel)
+    wavepool("doctor", "--endpoint", "http://127.0.0.1:1")
+    assert all(name in shown[0] for name in ("Python", "generated code", "disk", "ports", "settings"))
 
 
 def test_a_rented_machine_with_a_weak_sandbox_is_a_fault_with_the_settings_names(
