@@ -140,7 +140,7 @@ async def test_sandbox_needs_no_problem(gateway: RunningGateway) -> None:
             "annotations",
             "leave one of them out",
         ),
-        ({"resources": {"gpus": 2}, "annotations": {"kaiwo.ai/gpu-memory": "1"}}, "annotations", "beside `resources`"),
+        ({"resources": {"gpus": 2}, "annotations": {"kaiwo.ai/gpu-memory": "1"}}, "annotations", "as well as `resources`"),
     ],
 )
 async def test_wrong_field_is_named_with_the_fix_and_nothing_is_submitted(
@@ -297,7 +297,7 @@ async def test_a_signed_report_is_given_as_it_was_signed(gateway: RunningGateway
 
 @pytest.mark.parametrize(
     ("state", "word"),
-    [(scheduler_pb2.JOB_STATE_RUNNING, "not over yet"), (scheduler_pb2.JOB_STATE_CANCELLED, "before a judge")],
+    [(scheduler_pb2.JOB_STATE_RUNNING, "not ended yet"), (scheduler_pb2.JOB_STATE_CANCELLED, "before there was anything")],
 )
 async def test_a_submission_without_a_report_says_why(
     gateway: RunningGateway, services: ScriptedServices, state: Any, word: str
