@@ -47,7 +47,7 @@ from services.scheduler.queue.uncut import uncut
 from services.scheduler.runs.leased_attempt import AttemptLostError, LeasedAttempt, check_contiguous
 from services.scheduler.wire import payloads
 from services.scheduler.wire.disks import snapshot_from_proto
-from vocabulary.backoff import Backoff
+from vocabulary.backoff import Backoff, Retries
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -325,13 +325,14 @@ class SessionAttempt(LeasedAttempt):
 
     async def _follow_on(self, rank: int) -> Job:
         """Follows the session on one of the machines. That of rank 0 says how all end."""
-        failures, machine, lease = 0, self._machine(rank), self.leases[rank]
+        retries, machine, lease = Retries(RETRY_BACKOFF), self._machine(rank), self.leases[rank]
         while True:
             seen = self._seq(rank)
             try:
                 return await self._stream(rank)
             except RunInterruptedError as error:
-                failures = 1 if self._seq(rank) > seen else failures + 1
+                if self._seq(rank) > seen:
+                    retries.reset()
                 log.info("a session cannot be followed", extra={"job_id": self.job.job_id, "reason": str(error)})
             except MachineUnfitError as error:
                 reason = f"{machine} took no session: {error}"
@@ -340,7 +341,7 @@ class SessionAttempt(LeasedAttempt):
                 raise AttemptLostError(f"its session is gone from {machine}") from error
             except RunRefusedError as error:
                 raise AttemptLostError(f"{machine} refused the session ({error})") from error
-            await asyncio.sleep(RETRY_BACKOFF.pause(failures).total_seconds())
+            await retries.wait()
 
     async def _stream(self, rank: int) -> Job:
         lease = self.leases[rank]
@@ -543,18 +544,17 @@ class SessionAttempt(LeasedAttempt):
 
     async def _charge_each_minute(self) -> Job:
         """Charges each minute once it is over: the books, alerts and the owner see it in time, whatever dies."""
-        failures = 0
+        retries = Retries(RETRY_BACKOFF)
         while True:
             try:
                 await self._charge_minutes()
-                failures = 0
+                retries.reset()
             except BillingUnreachableError:
-                failures += 1
-                await asyncio.sleep(RETRY_BACKOFF.pause(failures).total_seconds())
+                await retries.wait()
                 continue
             except StaleJobError:
                 # The follower finds out what became of it.
-                await asyncio.sleep(RETRY_BACKOFF.pause(1).total_seconds())
+                await asyncio.sleep(RETRY_BACKOFF.first.total_seconds())
                 continue
             # What is cancelled is charged at its end, and its minutes are over long before.
             next_end = None if self._is_cancelled else self._reservation.next_minute_end()
@@ -570,31 +570,31 @@ class SessionAttempt(LeasedAttempt):
             await self._write(self.job.changed(reservation=reservation.charged(minutes), cost_micros=cost_micros), [])
 
     async def _keep_lease(self) -> Job:
-        failures = 0
+        retries = Retries(RETRY_BACKOFF)
         while True:
-            failures = 0 if await self._is_renewed() else failures + 1
-            pause = RETRY_BACKOFF.pause(failures) if failures else self._settings.reservation_lease_renewal
-            await asyncio.sleep(pause.total_seconds())
+            if await self._is_renewed():
+                retries.reset()
+                await asyncio.sleep(self._settings.reservation_lease_renewal.total_seconds())
+            else:
+                await retries.wait()
 
     async def _keep_told(self) -> Job:
         """Tells the machine again what is stored: it may have taken a change that was not, as its answer was lost."""
-        failures = 0
+        retries = Retries(RETRY_BACKOFF)
         while True:
             await self._untold.wait()
-            failures += 1
-            await asyncio.sleep(RETRY_BACKOFF.pause(failures).total_seconds())
+            await retries.wait()
             async with self._turn:
                 with suppress(MachineUnreachableError, WrongReservationStateError):
                     self._untold.clear()
                     await self._tell_machines(self._reservation)
-                    failures = 0
+                    retries.reset()
 
     async def _renew(self) -> None:
         # Once there is a session, the lease is as long as it is. Before that it lasts no longer than a job's.
-        failures = 0
+        retries = Retries(RETRY_BACKOFF)
         while not await self._is_renewed() and not (self.job.run_seq or self._is_cancelled or self._stopped):
-            failures += 1
-            await asyncio.sleep(RETRY_BACKOFF.pause(failures).total_seconds())
+            await retries.wait()
         if self._is_cancelled and not self.job.run_seq:
             raise AttemptLostError("it was cancelled before there was a session", excused=True)
 
@@ -615,13 +615,12 @@ class SessionAttempt(LeasedAttempt):
 
     async def _pass_cancellation_on(self) -> Job:
         """Closes the session, for as long as it takes: it ends by its time at the latest."""
-        failures = 0
+        retries = Retries(RETRY_BACKOFF)
         while True:
-            failures += 1
             # Repeat even after success: a session that is opened a moment later must end, too.
             with suppress(ExecutorError):
                 await self._close_all(CLOSE_GRACE)
-            await asyncio.sleep(RETRY_BACKOFF.pause(failures).total_seconds())
+            await retries.wait()
 
     @property
     def _no_show_after(self) -> timedelta:
@@ -648,11 +647,10 @@ class SessionAttempt(LeasedAttempt):
 
     async def _end_no_show(self) -> Job:
         """Ends a reservation that nobody used."""
-        failures = 0
+        retries = Retries(RETRY_BACKOFF)
         # Somebody may have logged in while we were away, or while the machine was silent.
         while self._reservation.last_login_time is None and not await self._has_heard_all():
-            failures += 1
-            await asyncio.sleep(RETRY_BACKOFF.pause(failures).total_seconds())
+            await retries.wait()
         if self._reservation.last_login_time is None:
             await self.end_early(self._no_show_reason)
         return await asyncio.Future()

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 import asyncssh
 
 from servicekit.logging import get_logger
-from vocabulary.backoff import Backoff
+from vocabulary.backoff import Backoff, Retries
 
 if TYPE_CHECKING:
     from services.vmpool.providers.ssh.key import HostKeyPins
@@ -149,19 +149,18 @@ class SshTunnels:
     async def _keep_up(self, tunnel: _Tunnel, before: _Tunnel | None) -> None:
         if before is not None:
             await before.end()
-        target, failures = tunnel.target, 0
+        target, retries = tunnel.target, Retries(BACKOFF)
         while True:
             try:
                 async with contextlib.AsyncExitStack() as stack:
                     connection = await self._forward(tunnel, stack)
-                    failures = 0
+                    retries.reset()
                     tunnel.is_up()
                     await connection.wait_closed()
                 tunnel.is_down("its SSH connection broke")
             except (OSError, asyncssh.Error, TimeoutError) as error:
                 tunnel.is_down(f"SSH to {target.host}:{target.ssh_port}: {str(error) or type(error).__name__}")
-            failures += 1
-            await asyncio.sleep(BACKOFF.pause(failures).total_seconds())
+            await retries.wait()
 
     async def _forward(self, tunnel: _Tunnel, stack: contextlib.AsyncExitStack) -> asyncssh.SSHClientConnection:
         async with asyncio.timeout(CONNECT_SECONDS):
