@@ -348,7 +348,7 @@ async def refused(call: Any) -> grpc.aio.AioRpcError:
         ),
         ([session_pb2.ExchangeRequest(fencing_token=7)] * 2, grpc.StatusCode.INVALID_ARGUMENT, "first message"),
         ([session_pb2.ExchangeRequest(fencing_token=6)], grpc.StatusCode.NOT_FOUND, "token 6"),
-        ([session_pb2.ExchangeRequest(fencing_token=8)], grpc.StatusCode.FAILED_PRECONDITION, "of no gang"),
+        ([session_pb2.ExchangeRequest(fencing_token=8)], grpc.StatusCode.FAILED_PRECONDITION, "not part of a gang"),
     ],
 )
 async def test_a_wrong_exchange_is_refused(
