@@ -107,13 +107,13 @@ async def test_sandbox_needs_no_problem(gateway: RunningGateway) -> None:
         ({"priority": True}, "priority", "whole number"),
         ({"priority": 7.0}, "priority", "whole number"),
         ({"priority": None}, "priority", "whole number"),
-        ({"cod": "x"}, "cod", "leave it out"),
-        ({"resources": {"gpu": 2}}, "resources.gpu", "leave it out"),
+        ({"cod": "x"}, "cod", "remove it"),
+        ({"resources": {"gpu": 2}}, "resources.gpu", "remove it"),
         ({"resources": {"gpus": "two"}}, "resources.gpus", "whole number"),
         ({"resources": {"gpus": 0}}, "resources.gpus", "1"),
         ({"resources": {"gpus": {"min": 1}}}, "resources.gpus.max", "required"),
         ({"resources": {"gpus": {"min": "1", "max": 2}}}, "resources.gpus.min", "whole number"),
-        ({"resources": {"gpus": {"min": 1, "max": 2, "step": 1}}}, "resources.gpus.step", "leave it out"),
+        ({"resources": {"gpus": {"min": 1, "max": 2, "step": 1}}}, "resources.gpus.step", "remove it"),
         ({"resources": {"gpus": [1, 2]}}, "resources.gpus", "whole number"),
         ({"resources": {"gpus": 2**31}}, "resources.gpus", "64"),
         ({"resources": {"fraction": 0}}, "resources.fraction", "0"),
@@ -140,7 +140,11 @@ async def test_sandbox_needs_no_problem(gateway: RunningGateway) -> None:
             "annotations",
             "leave one of them out",
         ),
-        ({"resources": {"gpus": 2}, "annotations": {"kaiwo.ai/gpu-memory": "1"}}, "annotations", "as well as `resources`"),
+        (
+            {"resources": {"gpus": 2}, "annotations": {"kaiwo.ai/gpu-memory": "1"}},
+            "annotations",
+            "as well as `resources`",
+        ),
     ],
 )
 async def test_wrong_field_is_named_with_the_fix_and_nothing_is_submitted(
@@ -297,7 +301,10 @@ async def test_a_signed_report_is_given_as_it_was_signed(gateway: RunningGateway
 
 @pytest.mark.parametrize(
     ("state", "word"),
-    [(scheduler_pb2.JOB_STATE_RUNNING, "not ended yet"), (scheduler_pb2.JOB_STATE_CANCELLED, "before there was anything")],
+    [
+        (scheduler_pb2.JOB_STATE_RUNNING, "not ended yet"),
+        (scheduler_pb2.JOB_STATE_CANCELLED, "before there was anything"),
+    ],
 )
 async def test_a_submission_without_a_report_says_why(
     gateway: RunningGateway, services: ScriptedServices, state: Any, word: str

@@ -326,7 +326,7 @@ async def test_a_lost_machine_ends_the_reservation_and_all_that_was_charged_is_g
     events = await cluster.reservation_events(reservation.reservation_id)
     assert events[-1].ended.state == reservations_pb2.RESERVATION_STATE_FAILED
     assert "the cloud took it" in events[-1].ended.message
-    assert "given back" in events[-1].ended.message
+    assert "refunded" in events[-1].ended.message
     assert events[-1].ended.cost_micros == 0
     assert [refund.amount_micros for refund in cluster.billing.refunds.values()] == [price_of(2 * PART, PRICE)]
     offered = re.findall(r"(\d+) minutes that were left, you are the first of your queue", events[-1].ended.message)

@@ -55,7 +55,7 @@ def test_whoever_is_ended_by_an_operator_reads_that_and_nothing_of_leases(
     assert ending
     for message in (ending.message, *filter(None, [lost_with_disk(reservation, stopped, now)])):
         assert message.startswith("Ended because the operator stopped Wavepool. ")
-        assert "given back" in message
+        assert "refunded" in message
         assert "lease" not in message
 
 
