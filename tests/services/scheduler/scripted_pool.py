@@ -96,6 +96,11 @@ class ScriptedPool(vmpool_pb2_grpc.VmPoolServiceServicer):
             self.events.append(event)
             self.changed.notify_all()
 
+    async def swap(self, machine_id: str, **changes: Any) -> None:
+        """There is this warm machine in place of machine-1."""
+        await self.tell("machine-1", "STOPPED")
+        await self.tell(machine_id, "WARM", **changes)
+
     async def AcquireLease(
         self, request: vmpool_pb2.AcquireLeaseRequest, context: Any
     ) -> vmpool_pb2.AcquireLeaseResponse:

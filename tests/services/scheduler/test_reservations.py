@@ -202,8 +202,7 @@ async def test_the_pool_hears_for_how_long_a_machine_must_live_and_the_owner_why
 
 async def test_several_gpus_are_held_and_priced_together(stopped_cluster: Cluster) -> None:
     cluster = stopped_cluster
-    await cluster.pool.tell("machine-1", "STOPPED")
-    await cluster.pool.tell("machine-8", "WARM", gpus=8)
+    await cluster.pool.swap("machine-8", gpus=8)
     await cluster.start()
     reservation = await active(cluster, gpus=4)
     assert list(reservation.machine_gpus) == [0, 1, 2, 3]
@@ -738,8 +737,7 @@ async def test_a_machine_that_cannot_hold_sessions_fails_it_with_its_own_words(c
 
 async def test_availability_counts_what_is_free_and_reserved(stopped_cluster: Cluster) -> None:
     cluster = stopped_cluster
-    await cluster.pool.tell("machine-1", "STOPPED")
-    await cluster.pool.tell("machine-8", "WARM", gpus=8)
+    await cluster.pool.swap("machine-8", gpus=8)
     await cluster.start()
     await active(cluster, gpus=2)
     request = reservations_pb2.GetAvailabilityRequest(gpu_type="mi300x")
@@ -754,8 +752,7 @@ async def test_availability_counts_what_is_free_and_reserved(stopped_cluster: Cl
 
 async def test_the_first_in_line_is_shown_with_the_reason_and_without_any_name(stopped_cluster: Cluster) -> None:
     cluster = stopped_cluster
-    await cluster.pool.tell("machine-1", "STOPPED")
-    await cluster.pool.tell("machine-8", "WARM", gpus=8)
+    await cluster.pool.swap("machine-8", gpus=8)
     await cluster.start()
     running = await active(cluster, gpus=4)
     request = reservations_pb2.GetAvailabilityRequest(gpu_type="MI300X")

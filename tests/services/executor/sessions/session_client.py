@@ -148,7 +148,7 @@ class Access:
 
     def proxy(self) -> Sequence[object]:
         """The words of ssh's ProxyCommand."""
-        words = [sys.executable, PROXY, self.client.port, self.client.token, self.session_id]
+        words = [sys.executable, PROXY, "connect", self.client.port, self.client.token, self.session_id]
         return [*words, self.request.fencing_token]
 
     def options(self, person: Person) -> list[str]:
