@@ -313,7 +313,8 @@ def summary(reasons: Iterable[str]) -> list[str]:
     counts = Counter(reason.removeprefix("Skipped: ") for reason in reasons)
     by_need = Counter[str]()
     for reason, count in counts.items():
-        by_need[reason.removeprefix("needs ").partition(":")[0] if reason.startswith("needs ") else ""] += count
+        name = reason.removeprefix("needs ").partition(":")[0]
+        by_need[name if name in NEEDS else ""] += count
     packages = {name: n for name, n in by_need.items() if name and NEEDS[name].remedy and not _is_command(name)}
     commands = {name: n for name, n in by_need.items() if name and _is_command(name)}
     rest = by_need.total() - sum(packages.values()) - sum(commands.values())

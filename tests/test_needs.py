@@ -74,10 +74,11 @@ def test_the_end_says_in_three_lines_what_was_skipped_for_want_of_what_and_how_t
         "Skipped: needs oidc: the OpenID provider of the tests is not installed",
         "Skipped: needs freezer: no freezer",
         "Skipped: root may write anything",
+        "Skipped: needs root with the right to mount, for a disk that can be filled",
     ]
     assert summary(reasons) == [
         "skipped for want of packages: postgres 3, browser 2; apt-get install postgresql chromium",
         "skipped for want of a set-up: oidc 1; run .ci/oidc-provider",
-        "skipped as this machine or user cannot have it: 2 (pytest -rs names each reason)",
+        "skipped as this machine or user cannot have it: 3 (pytest -rs names each reason)",
     ]
     assert summary([]) == []

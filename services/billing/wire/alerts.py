@@ -12,7 +12,7 @@ from services.billing.alert_rules.engine import Phase, Transition
 from services.billing.alert_rules.rule import Comparison, Reading, Severity, check_name, check_reading
 from services.billing.errors import InvalidFieldError
 from services.billing.store.delivery_store import Outcome
-from services.billing.wire.fields import duration_from_proto, instant_from_proto, page_token
+from services.billing.wire.fields import duration_from_proto, instant_from_proto, numbers_of, page_token
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,15 +27,15 @@ HISTORY = "alerts"
 ACCOUNT_READINGS = "account."
 """How the names of readings begin whose alerts are the accounts' own."""
 
-SEVERITIES = {one: pb.AlertSeverity.Value(f"ALERT_SEVERITY_{one.name}") for one in Severity}
+SEVERITIES = numbers_of(Severity, pb.AlertSeverity.items(), "ALERT_SEVERITY")
 _PHASES = {
     Phase.INACTIVE: pb.ALERT_PHASE_UNSPECIFIED,
     Phase.PENDING: pb.ALERT_PHASE_PENDING,
     Phase.FIRING: pb.ALERT_PHASE_FIRING,
 }
-_EVENTS = {one: pb.AlertEvent.Value(f"ALERT_EVENT_{one.name}") for one in Transition}
-_OUTCOMES = {one: pb.DeliveryOutcome.Value(f"DELIVERY_OUTCOME_{one.name}") for one in Outcome}
-_COMPARISONS = {one: pb.AlertComparison.Value(f"ALERT_COMPARISON_{one.name}") for one in Comparison}
+_EVENTS = numbers_of(Transition, pb.AlertEvent.items(), "ALERT_EVENT")
+_OUTCOMES = numbers_of(Outcome, pb.DeliveryOutcome.items(), "DELIVERY_OUTCOME")
+_COMPARISONS = numbers_of(Comparison, pb.AlertComparison.items(), "ALERT_COMPARISON")
 
 
 def report_from_proto(request: pb.ReportReadingsRequest, now: datetime) -> tuple[str, timedelta, list[Reading]]:

@@ -18,6 +18,7 @@ from services.billing.ledger.machine_usage import MachineUsage, Use
 from services.billing.wire.fields import (
     duration_from_proto,
     instant_from_proto,
+    numbers_of,
     optional_instant,
     page_token,
     time_from_proto,
@@ -37,9 +38,9 @@ T = TypeVar("T")
 DEFAULT_PAGE_SIZE = 50
 MAX_PAGE_SIZE = 500
 
-_KINDS = {one: pb.PostingKind.Value(f"POSTING_KIND_{one.name}") for one in PostingKind}
-_SCOPES = {one: pb.BudgetScope.Value(f"BUDGET_SCOPE_{one.name}") for one in Scope}
-_PERIODS = {one: pb.BudgetPeriod.Value(f"BUDGET_PERIOD_{one.name}") for one in Period}
+_KINDS = numbers_of(PostingKind, pb.PostingKind.items(), "POSTING_KIND")
+_SCOPES = numbers_of(Scope, pb.BudgetScope.items(), "BUDGET_SCOPE")
+_PERIODS = numbers_of(Period, pb.BudgetPeriod.items(), "BUDGET_PERIOD")
 
 
 def balance_to_proto(account: Account, thresholds: Sequence[float]) -> pb.GetBalanceResponse:
