@@ -5,9 +5,6 @@ ExecutorError
 ├── NoGangsError
 ├── NoDisksError
 ├── UnknownSessionError
-├── NoSessionOfLeaseError
-├── NotOfGangError
-├── ExchangeReplacedError
 ├── SessionConflictError
 ├── HomeInUseError
 ├── SessionNotReadyError
@@ -54,27 +51,6 @@ class UnknownSessionError(ExecutorError):
 
     def __init__(self, session_id: str) -> None:
         super().__init__(f"There is no session {session_id!r} here (any more). Open another under a new id.")
-
-
-class NoSessionOfLeaseError(ExecutorError):
-    """No session of the lease lives here."""
-
-    def __init__(self, fencing_token: int) -> None:
-        super().__init__(f"There is no session of the lease with fencing token {fencing_token} here (any more).")
-
-
-class NotOfGangError(ExecutorError):
-    """The session is alone."""
-
-    def __init__(self, session_id: str) -> None:
-        super().__init__(f"Session {session_id!r} is not part of a gang, so it exchanges no packets.")
-
-
-class ExchangeReplacedError(ExecutorError):
-    """Another call exchanges the session's packets now."""
-
-    def __init__(self, session_id: str) -> None:
-        super().__init__(f"Another call of Exchange has taken the place of this one for session {session_id!r}.")
 
 
 class SessionConflictError(ExecutorError):

@@ -26,7 +26,6 @@ from services.executor.sessions.build_log import BuildLog
 from services.executor.sessions.disk import DiskUse
 from services.executor.sessions.errors import (
     NoDiskError,
-    NotOfGangError,
     SessionNotReadyError,
     SilentSessionError,
     TooManyConnectionsError,
@@ -46,7 +45,6 @@ if TYPE_CHECKING:
     from services.executor.leases.lease import Lease
     from services.executor.runs.admission import Place
     from services.executor.sessions.gang import Gang
-    from services.executor.sessions.gang_link import GangLink
     from services.executor.sessions.kept_home import DiskSpec, KeptHome
     from services.executor.sessions.session_sandbox import OpenSandbox, Report, SandboxOrder, SessionSandbox
     from vocabulary.image_references import ImageReference
@@ -370,14 +368,6 @@ class Session:
         finally:
             tunnel.close()
             del self._tunnels[number]
-
-    def link(self) -> GangLink:
-        """The way to the other nodes of its gang; raises SessionNotReadyError, NotOfGangError."""
-        self._check_ready()
-        link = self._sandbox.link if self._sandbox else None
-        if link is None:
-            raise NotOfGangError(self.spec.session_id)
-        return link
 
     async def _live(self) -> None:
         if not await self._has_its_files():

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
     from services.executor.images.image_store import Image
     from services.executor.sessions.gang import Gang
-    from services.executor.sessions.gang_link import GangLink
     from services.executor.sessions.share import Share
     from vocabulary.ssh_keys import Key
 
@@ -68,11 +67,6 @@ class OpenSandbox(Protocol):
     @property
     def start_time_ns(self) -> int:
         """When its first program began, in nanoseconds since 1970."""
-        ...
-
-    @property
-    def link(self) -> GangLink | None:
-        """The way to the other nodes of its gang; None if it is alone."""
         ...
 
     @property

@@ -44,6 +44,10 @@ NO_LINKS = (
     "no provider promises a fast link between the machines: traffic between them goes over plain TCP, far slower than "
     "between the GPUs of one machine. Give --allow-slow-links to accept that"
 )
+NO_NETWORK = (
+    "needs machines that reach one another, and the operator has named no network of this pool in which they do "
+    "(VMPOOL_MACHINE_NETWORK). Take at most the GPUs of one machine, or ask the operator"
+)
 _NAME_RULE = (
     "must have 1 to 63 lower case letters, digits and single hyphens, begin with a letter and not end with a hyphen"
 )
@@ -209,9 +213,16 @@ def _name_of(gpu_type: str) -> str:
     return name if _NAME.fullmatch(name) else f"gpu{name}"[:_MOST_NAME]
 
 
-def wrong_machines(machines: int, most: int) -> Violations:
-    """What is wrong with so many machines, if the pool may have `most` at a time; 0 if that is not known."""
-    if machines == 1 or not most or machines <= most:
+def wrong_machines(machines: int, most: int, network: str) -> Violations:
+    """What is wrong with so many machines, if the pool may have `most` at a time; 0 if that is not known.
+
+    They reach one another in `network`; if it is empty they do not.
+    """
+    if machines == 1 or not most:
+        return []
+    if not network:
+        return [("spec.distributed", NO_NETWORK)]
+    if machines <= most:
         return []
     may_have = f"the pool may have {most} machine{'s' if most > 1 else ''} (VMPOOL_MAX_MACHINES)"
     gpus = machines * GPUS_OF_A_MACHINE

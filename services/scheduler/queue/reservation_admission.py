@@ -149,7 +149,7 @@ class ReservationAdmission:
         limits, largest = await self._dated.pool_limits(), self._dated.largest_machine(job.spec.gpu_types)
         gpus, machines = job.spec.resources.gpus, job.spec.machines
         longest_time = self._dated.longest_time(job)
-        wrong = wrong_machines(machines, limits.machines) or wrong_size(gpus, machines, largest)
+        wrong = wrong_machines(machines, limits.machines, limits.network) or wrong_size(gpus, machines, largest)
         if wrong := [*wrong, *wrong_length(job.reserved, longest_time, limits.life_setting)]:
             raise InvalidRequestError(wrong)
 
