@@ -217,11 +217,13 @@ class Client(GatewayClient):
 
 def _mode(word: str) -> Mode:
     if word not in set(Mode):
-        raise InputError(f"mode: {word!r} is none of {', '.join(Mode)}")
+        raise InputError(f"mode: {word!r} is not valid; choose {', '.join(Mode)}")
     return Mode(word)
 
 
 def _timing_mode(word: str) -> TimingMode:
     if word not in set(TimingMode):
-        raise InputError(f"timing: {word!r} is none of {', '.join(TimingMode)}; leave it out for the device's own way")
+        raise InputError(
+            f"timing: {word!r} is not valid; choose {', '.join(TimingMode)}, or omit it for the device's default"
+        )
     return TimingMode(word)

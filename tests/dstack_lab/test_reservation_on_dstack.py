@@ -113,7 +113,7 @@ def check_stopped_wavepool(person: Person, made: dict[str, Any], server: DstackS
         server.resume()
     stopped = person.run("down")
     assert stopped.returncode == 0, stopped.stderr.decode()
-    said = f"these reservations go on, and so does the rent of their machines: {made['id']} on {made['machine_id']}"
+    said = f"these reservations continue, and their machines stay rented: {made['id']} on {made['machine_id']}"
     assert said in " ".join(stopped.stderr.decode().split())
 
 

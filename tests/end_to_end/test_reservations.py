@@ -139,7 +139,7 @@ def test_a_reservation_gives_a_shell_over_ssh_is_charged_and_leaves_nothing(wave
     assert [int(frame.id) for frame in events] == sorted({int(frame.id) for frame in events})
 
     refused = person.run("connect", reservation_id, "--", "true")
-    assert (refused.returncode, b"nobody can log in" in refused.stderr) == (2, True)
+    assert (refused.returncode, b"does not accept logins" in refused.stderr) == (2, True)
     assert not sleepers(seconds)
     until(lambda: not [one for one in there if one.is_running()], "the end of all its processes")
 

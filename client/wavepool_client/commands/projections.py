@@ -24,20 +24,20 @@ REUSES = {
 def projections(
     gateway: Client,
     *,
-    operator: Annotated[bool, typer.Option("--operator", help="The operator's days, for operators.")] = False,
+    operator: Annotated[bool, typer.Option("--operator", help="Use the operator's history; for operators.")] = False,
     gpu: Annotated[str, typer.Option("--gpu", help="The GPU type.", autocompletion=complete_gpu_type)] = "",
 ) -> Shown:
-    """Show what tasks will cost a month: by their number a day, and from the days that were."""
+    """Show the expected monthly cost of tasks, by their number a day and from past days."""
     found = gateway.projections({"gpu_type": gpu, "operator": operator})
     yield found
     results.print(f"Assumed: {assumed_text(found['assumptions'])}.", markup=False)
     columns = ("tasks a day", "machines", "warm", "a task", "a month", "grant lasts", "in circulation")
     claims = {claim.get("tasks_per_day"): claim for claim in found["circulating"]}
     yield table_of(columns, scenario_rows(found["scenarios"], claims))
-    results.print("\n[bold]What the figures in circulation leave out[/bold]")
+    results.print("\n[bold]Omissions in the published figures[/bold]")
     for sentence in found["left_out"]:
         results.print(f"- {sentence}", markup=False)
-    results.print("\n[bold]From the days that were[/bold]")
+    results.print("\n[bold]From past days[/bold]")
     for sentence in history_text(found["history"]):
         results.print(sentence, markup=False)
 

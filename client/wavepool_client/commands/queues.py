@@ -76,7 +76,7 @@ def apply(
     token: TokenOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Make the queues as a file describes them: shows the difference, asks, and changes all or nothing."""
+    """Change the queues to match a file: shows the difference, asks, and changes all or nothing."""
     documents = documents_of(file)
     wanted = {"documents": documents, "prune": prune}
     with Gateway(endpoint, token) as gateway:
@@ -98,7 +98,7 @@ def apply(
 
 @app.answers("close")
 def close(gateway: Gateway, name: NameArgument) -> Shown:
-    """Let a queue take no new submissions; those that it has go on."""
+    """Stop a queue from taking new submissions. Those that it has continue."""
     yield from _changed(gateway, "POST", name, "close", done=f"queue {name} takes no new submissions")
 
 
@@ -122,7 +122,7 @@ def why(gateway: Gateway, submission_id: IdArgument) -> Shown:
     results.print(str(found.get("reason")), markup=False)
     if not found.get("position"):
         return
-    results.print(f"What would free it: {found.get('remedy')}", markup=False)
+    results.print(f"To free it: {found.get('remedy')}", markup=False)
     results.print(_standing(found), markup=False)
     if found.get("deadline"):
         last = f"it must start by {found.get('latest_start_time')}, or it is cancelled"
@@ -156,10 +156,10 @@ def documents_of(file: Path) -> list[dict[str, Any]]:
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{file} cannot be read: {error}") from error
     except yaml.YAMLError as error:
-        raise InputError(f"{file} is no YAML: {error}") from error
+        raise InputError(f"{file} is not YAML: {error}") from error
     wrong = next((number for number, one in enumerate(read, 1) if not isinstance(one, dict)), 0)
     if wrong or not read:
-        found = f"document {wrong} of {file} is no mapping" if wrong else f"{file} has no document"
+        found = f"document {wrong} of {file} is not a mapping" if wrong else f"{file} has no document"
         raise InputError(f"{found}; `wavepool queues export` shows the form")
     return cast("list[dict[str, Any]]", read)
 
@@ -177,7 +177,7 @@ def _print_changes(shown: dict[str, Any]) -> None:
             before = f"{field['before'] or '(unset)'} -> " if change["kind"] == "CHANGED" else ""
             results.print(f"    {field['field']}: {before}{field['after'] or '(unset)'}", markup=False)
     if not shown["changes"]:
-        say("nothing to change: the queues are as described")
+        say("nothing to change: the queues match the file")
 
 
 def _with_depth(listed: list[dict[str, Any]]) -> Iterator[tuple[int, dict[str, Any]]]:

@@ -24,10 +24,8 @@ def leaderboard(
     *,
     gpu: Annotated[str, typer.Option("--gpu", help="The GPU type, or cpu.", autocompletion=complete_gpu_type)] = "",
     dtype: Annotated[str, typer.Option("--dtype", help="The element type.")] = "",
-    timing: Annotated[
-        str, typer.Option("--timing", help="cold, hot or first-call; default: the device's own way.")
-    ] = "",
-    limit: Annotated[int, typer.Option("--limit", min=1, max=200, help="How many users.")] = 20,
+    timing: Annotated[str, typer.Option("--timing", help="cold, hot or first-call. Default: the device's.")] = "",
+    limit: Annotated[int, typer.Option("--limit", min=1, max=200, help="Most users to show.")] = 20,
 ) -> Shown:
     """Show the best proven time of each user for a problem, fastest first."""
     given = {"problem": problem, "gpu_type": gpu, "dtype": dtype, "timing": timing, "limit": limit}
@@ -36,7 +34,7 @@ def leaderboard(
     results.print(f"{title_of(found)}.", markup=False)
     if not found["rankings"]:
         results.print(
-            f"Nobody has a proven time yet. Only VALID times count: `wavepool submit FILE -p {found.get('problem')}`."
+            f"There is no proven time yet. Only VALID times count: `wavepool submit FILE -p {found.get('problem')}`."
         )
         return
     shown = list(found["rankings"])
@@ -46,7 +44,7 @@ def leaderboard(
     columns = ("rank", "user", "time", "GFLOP/s", "since", "times", "submission")
     yield table_of(columns, map(_ranked_row, shown))
     if not found.get("ranked"):
-        results.print("Times of the cpu device do not rank: they say nothing about a GPU.")
+        results.print("Times of the cpu device do not rank: they do not predict a GPU's.")
 
 
 @answered
@@ -56,10 +54,11 @@ def compare(
         str, typer.Argument(metavar="BASE", help="The submission to compare with.", autocompletion=complete_submission)
     ],
     other: Annotated[
-        str, typer.Argument(metavar="OTHER", help="Is this one faster?", autocompletion=complete_submission)
+        str,
+        typer.Argument(metavar="OTHER", help="The submission that may be faster.", autocompletion=complete_submission),
     ],
 ) -> Shown:
-    """Say if one submission's kernel is faster than another's, or that the measurements do not tell."""
+    """Show whether one submission's kernel is faster than another's, or that the measurements cannot decide."""
     found = gateway.comparison(base, other)
     yield found
     results.print(str(found.get("reason")), markup=False)

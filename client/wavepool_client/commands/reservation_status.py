@@ -54,7 +54,7 @@ def queue_status(client: ReservationClient, *, gpu_type: GpuTypeOption = "") -> 
         if one.get("message"):
             results.print(f"    {one['message']}", markup=False)
     if not waiting:
-        yield "none of your reservations waits"
+        yield "none of your reservations is waiting"
 
 
 @answered

@@ -72,7 +72,9 @@ STATES = (*ALIVE, *OVER)
 AVAILABILITY_SECONDS = 5.0
 StatusOption = Annotated[
     str,
-    typer.Option("--status", "-s", metavar="S,…|all", help=f"States: {', '.join(STATES)}; default: those not over."),
+    typer.Option(
+        "--status", "-s", metavar="S,…|all", help=f"States: {', '.join(STATES)}. Default: all that are not over."
+    ),
 ]
 UserOption = Annotated[
     str,
@@ -81,12 +83,12 @@ UserOption = Annotated[
         "-u",
         metavar="USER|all",
         autocompletion=complete_user,
-        help="Those of somebody else whose reservations you may see; `all`: of everybody.",
+        help="Reservations of this user, if you may see them; `all`: of all users.",
     ),
 ]
 
 DetailsOption = Annotated[
-    bool, typer.Option("--details", help="Also who may log in, the last login, image, queue, credit on hold, and why.")
+    bool, typer.Option("--details", help="Also show users, last login, image, queue, credit on hold, and reason.")
 ]
 
 
@@ -109,15 +111,15 @@ def list_reservations(
 def show_reservation(
     reservation: ReservationArgument = "",
     *,
-    follow: Annotated[bool, typer.Option("--follow", "-f", help="Then show its steps until it is over.")] = False,
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Keep showing its steps until it is over.")] = False,
     trace: Annotated[
-        bool, typer.Option("--trace", help="Also all that has happened to it, with times; with -f the steps have them.")
+        bool, typer.Option("--trace", help="Also show its history with times; with -f, the time of each step.")
     ] = False,
     endpoint: EndpointOption = None,
     token: TokenOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show all that is known of one reservation, and what to do now."""
+    """Show one reservation in full, and what to do next."""
     with ReservationClient(endpoint, token) as client:
         found = find_whole_reservation(client, reservation)
         events = client.events_so_far(str(found["id"])) if trace and not follow else []
@@ -146,21 +148,22 @@ def show_reservation(
 def edit(
     reservation: ReservationArgument = "",
     *,
-    more: Annotated[float | None, typer.Option("--extend", metavar="HOURS", help="Add so many hours.")] = None,
+    more: Annotated[float | None, typer.Option("--extend", metavar="HOURS", help="Hours to add.")] = None,
     add_user: AddUserOption = None,
     remove_user: Annotated[
-        list[str] | None, typer.Option("--remove-user", metavar="NAME", help="Somebody who is logged out for good.")
+        list[str] | None,
+        typer.Option("--remove-user", metavar="NAME", help="User who is logged out and may not return. Repeatable."),
     ] = None,
     name: Annotated[str, typer.Option("--name", help="The new name.")] = "",
     endpoint: EndpointOption = None,
     token: TokenOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Change a reservation: more time, who may log in, its name. Without options it asks on a terminal."""
+    """Change a reservation's time, users or name. Without options, prompts on a terminal."""
     wanted: dict[str, Any] = {"more": more, "add_user": add_user, "remove_user": remove_user, "name": name}
     asks = not any(wanted.values()) and more is None
     if asks and (as_json or not is_on_terminal()):
-        raise InputError("what is to change? Give --extend, --add-user, --remove-user or --name")
+        raise InputError("nothing to change: give --extend, --add-user, --remove-user or --name")
     with ReservationClient(endpoint, token) as client:
         found = find_reservation(client, reservation)
         reservation_id = str(found["id"])
@@ -171,7 +174,7 @@ def edit(
         added = [key for text in wanted["add_user"] or () for key in people_of(text, "--add-user")]
         if added or removed:
             found = client.change_users(reservation_id, added, removed)
-            _tell_changes(found)
+            _show_changes(found)
         if name:
             found = client.rename(reservation_id, name)
             if other := other_name_text(found, name):
@@ -250,13 +253,13 @@ def avail(
     gpu_type: GpuTypeOption = "",
     watch: WatchOption = False,
     interval: Annotated[
-        float, typer.Option("--interval", metavar="SECONDS", min=1, help="Time between two, with --watch.")
+        float, typer.Option("--interval", metavar="SECONDS", min=1, help="Seconds between refreshes, with --watch.")
     ] = AVAILABILITY_SECONDS,
     endpoint: EndpointOption = None,
     token: TokenOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show what could be reserved now, and how long one would wait for 1, 2, 4 and 8 GPUs."""
+    """Show which GPUs can be reserved now, and the wait for 1, 2, 4 and 8 GPUs."""
     with ReservationClient(endpoint, token) as client:
 
         def show() -> None:
@@ -278,11 +281,11 @@ def states_of(status: str) -> tuple[str, ...]:
         return ()
     unknown = next((word for word in words if word not in STATES), None)
     if unknown is not None:
-        raise InputError(f"--status: {unknown!r} is none of {', '.join(STATES)}, all")
+        raise InputError(f"--status: {unknown!r} is not valid; choose {', '.join(STATES)} or all")
     return tuple(words)
 
 
-def _tell_changes(changed: dict[str, Any]) -> None:
+def _show_changes(changed: dict[str, Any]) -> None:
     for text in [*added_key_texts(changed, given=True), *note_texts(changed)]:
         say(text)
 
@@ -298,7 +301,7 @@ def _user_id(client: ReservationClient, user: str) -> str:
 
 
 def _renew_ssh_files(client: ReservationClient, found: Sequence[dict[str, Any]], *, mine: bool) -> None:
-    """Makes ssh's files fit the list; a list is worth more than they are, so that no failure is one of the list."""
+    """Updates ssh's files to the list; the list succeeds even if that fails."""
     with suppress(WavepoolError):
         if mine:
             write_configs(found, client.connection)

@@ -28,24 +28,26 @@ def reserve(
     options: ReservationOptions,
     hours: Annotated[
         float | None,
-        typer.Option("--hours", "-h", help="Decimals are taken: 0.5 is half an hour. Asked for on a terminal."),
+        typer.Option("--hours", "-h", help="Hours, for example 0.5. Prompted for if omitted."),
     ] = None,
-    no_persist: Annotated[bool, typer.Option("--no-persist", help="The same as --disk none.")] = False,
+    no_persist: Annotated[bool, typer.Option("--no-persist", help="Same as --disk none.")] = False,
     interactive: Annotated[
         bool | None,
         typer.Option(
             "--interactive/--no-interactive",
-            help="Ask for GPU type, number and hours that are not given, and then for the disk; "
-            "default: on a terminal, without --json.",
+            help="Prompt for GPU type, number, hours and disk if omitted. Default: on a terminal, without --json.",
         ),
     ] = None,
     wait: Annotated[
         bool | None,
-        typer.Option("--wait/--no-wait", help="Wait until you can log in, or print the id; default: not with --start."),
+        typer.Option(
+            "--wait/--no-wait",
+            help="Wait until you can log in, or only print the id. Default: wait, except with --start.",
+        ),
     ] = None,
-    no_connect: Annotated[bool, typer.Option("--no-connect", help="Do not connect once it is active.")] = False,
+    no_connect: Annotated[bool, typer.Option("--no-connect", help="Do not connect when it is active.")] = False,
     idempotency_key: Annotated[
-        str, typer.Option("--idempotency-key", help="A repeated key gives the same reservation.")
+        str, typer.Option("--idempotency-key", help="A repeated key returns the same reservation.")
     ] = "",
     as_json: JsonOption = False,
 ) -> None:
@@ -62,7 +64,7 @@ def reserve(
             disk = options.disk or ask_disk(client)
             options = replace(options, gpu_type=gpu_type, gpus=gpus, disk=disk)
         if hours is None:
-            raise InputError("--hours is missing: say how long, such as --hours 0.5")
+            raise InputError("--hours is missing; for example --hours 0.5")
         wanted = options.wanted(hours)
         show_quote(client, wanted, options.max_price)
         if asks:
@@ -70,13 +72,13 @@ def reserve(
         made = start(client, wanted, options, keys, content, idempotency_key)
         reservation_id = str(made["id"])
         if not (not options.start_at if wait is None else wait):
-            _tell(made, as_json=as_json)
+            _print(made, as_json=as_json)
             return
         _wait_until_active(client, reservation_id, trace=options.trace)
         active = client.reservation(reservation_id)
         write_configs([active], client.connection)
         if as_json or no_connect or not (is_on_terminal() and sys.stdout.isatty()):
-            _tell(active, as_json=as_json)
+            _print(active, as_json=as_json)
             if not as_json:
                 say(f"connect with: wavepool connect {reservation_id}")
             return
@@ -91,14 +93,14 @@ def _without_disk(options: ReservationOptions) -> ReservationOptions:
     return replace(options, disk=NO_DISK)
 
 
-def _tell(reservation: dict[str, Any], *, as_json: bool) -> None:
+def _print(reservation: dict[str, Any], *, as_json: bool) -> None:
     print_json(reservation) if as_json else results.print(str(reservation["id"]))
     if start := start_text(reservation):
         say(f"it starts at {start}; follow it with: wavepool reservations show {reservation['id']} -f")
 
 
 def _wait_until_active(client: ReservationClient, reservation_id: str, *, trace: bool) -> None:
-    """Waits; if somebody presses Ctrl-C, cancels the reservation if they want it, else leaves it waiting."""
+    """Waits; after Ctrl-C, asks whether to cancel the reservation or leave it waiting."""
     try:
         show_until_active(client, reservation_id, trace=trace)
     except KeyboardInterrupt:

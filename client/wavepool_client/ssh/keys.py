@@ -93,7 +93,7 @@ def lines_of(file: Path) -> list[str]:
     if wrong := [line for line in lines if not _KEY_TYPE.search(line)]:
         named = ", ".join(repr(line.split()[0][:40]) for line in wrong[:_MOST_NAMED])
         more = f" and {len(wrong) - _MOST_NAMED} more" if len(wrong) > _MOST_NAMED else ""
-        raise InputError(f"{file} has lines that are no public keys: {named}{more}; each must be as {_EXAMPLE}")
+        raise InputError(f"{file} has lines that are not public keys: {named}{more}; a key looks like {_EXAMPLE}")
     return lines
 
 

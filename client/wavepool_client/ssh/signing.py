@@ -41,7 +41,7 @@ def signature_of(text: str, fingerprints: Collection[str], key: Path | None) -> 
         if fingerprint_of(line) in fingerprints:
             return _signed(text, [blob_of(line)], private)
     known = ", ".join(fingerprints) or "none"
-    raise InputError(f"no key in ~/.ssh or of the agent is on GitHub ({known}); give --key, or add one there")
+    raise InputError(f"no key in ~/.ssh or in your ssh agent is on GitHub ({known}); give --key, or add one there")
 
 
 def blob_of(line: str) -> bytes:

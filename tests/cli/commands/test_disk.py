@@ -109,7 +109,7 @@ def test_unlock_says_who_has_a_disk_and_that_nothing_is_locked(gateway: Scripted
     said = wavepool("disk", "unlock", "work").err
     assert all(word in said for word in ("res_1", "wavepool cancel res_1", "wavepool disk clone work"))
     gateway.only("GET", DISKS, Answer({"disks": [FREE]}))
-    assert "no reservation has work" in wavepool("disk", "unlock", "work").err
+    assert "no reservation uses work" in wavepool("disk", "unlock", "work").err
     assert wavepool("disk", "unlock", "other").status == 2
 
 

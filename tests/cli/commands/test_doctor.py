@@ -276,7 +276,7 @@ def test_wrong_values_are_faults_by_the_names_that_were_set_and_the_trial_is_not
     assert any("GATEWAY_PORT: " in line for line in reported)
     [kernel] = [found for found in run.json if found["name"] == "trial kernel"]
     assert (run.status, kernel["health"]) == (1, "fault")
-    assert kernel["detail"] == "not run, as the executor refuses its settings"
+    assert kernel["detail"] == "not run, because the executor refuses its settings"
     assert not any("bench" in command for command in trial["commands"])
 
 
@@ -310,6 +310,6 @@ def test_a_gpu_that_is_there_and_that_no_executor_would_take_is_a_note(
     monkeypatch.setattr(checkup, "DRIVER_NODES", {device: node})
     monkeypatch.delenv("EXECUTOR_DEVICE", raising=False)
     found = next(found for found in doctor("http://127.0.0.1:1").json if found["name"] == device)
-    assert (found["health"], found["remedy"]) == ("note", f"export EXECUTOR_DEVICE={device} to have it take the GPU")
+    assert (found["health"], found["remedy"]) == ("note", f"export EXECUTOR_DEVICE={device} to use the GPU")
     assert "EXECUTOR_DEVICE is not set" in found["detail"]
     assert any(command[-2:] == ["--device", device] for command in trial["commands"])

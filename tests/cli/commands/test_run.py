@@ -220,7 +220,7 @@ def test_one_that_ends_under_the_command_is_said(gateway: ScriptedGateway) -> No
     gateway.only("GET", ONE, Answer(ACTIVE), Answer(over))
     run = wavepool("run", "--", "exit 255")
     assert run.status == 3
-    assert "ended under the command: it is expired (Its time is up.)" in run.err
+    assert "ended while the command ran: it is expired (Its time is up.)" in run.err
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -152,7 +152,7 @@ def test_ssh_config_says_if_ssh_reads_the_file(gateway: ScriptedGateway) -> None
     ],
 )
 def test_what_a_gateway_says_cannot_become_a_setting(wrong: dict[str, str]) -> None:
-    with pytest.raises(InputError, match="must not see"):
+    with pytest.raises(InputError, match="is not safe for ssh"):
         write_config({**ACTIVE, **wrong}, Connection("http://127.0.0.1:1", ""))
 
 

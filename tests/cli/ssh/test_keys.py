@@ -102,8 +102,8 @@ def test_opensshs_programs_take_the_pair_that_is_made() -> None:
     [
         ("-----BEGIN OPENSSH PRIVATE KEY-----\n", r"never leaves .*; give .*k\.pub"),
         ("# none\n", "no public key"),
-        ("root:x:0\nssh-rsa AAAA\n", r"k has lines that are no public keys: 'root:x:0'; each must be as `ssh-"),
-        ("a b\nc\nd\ne\nf\n", r"no public keys: 'a', 'c', 'd' and 2 more; each must be as `ssh-"),
+        ("root:x:0\nssh-rsa AAAA\n", r"k has lines that are not public keys: 'root:x:0'; a key looks like `ssh-"),
+        ("a b\nc\nd\ne\nf\n", r"not public keys: 'a', 'c', 'd' and 2 more; a key looks like `ssh-"),
     ],
 )
 def test_a_file_without_a_public_key_is_refused(tmp_path: Path, text: str, words: str) -> None:
