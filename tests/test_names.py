@@ -1,4 +1,4 @@
-"""Replaced words do not come back, and a fact that has one home gets no second."""
+"""Replaced words do not come back, a fact that has one home gets no second, and links lead somewhere."""
 
 from __future__ import annotations
 
@@ -87,6 +87,33 @@ def test_a_fact_has_one_home(pattern: str) -> None:
     # Not our nearest-name search: aliases of problems use two measures of likeness.
     others = {"problems/library/aliases.py"}
     assert {str(path.relative_to(REPOSITORY)) for path in files} - others == {HOMES[pattern]}
+
+
+def test_links_of_documents_lead_somewhere() -> None:
+    documents = [*REPOSITORY.glob("*.md"), *(REPOSITORY / "client").glob("*.md"), *(REPOSITORY / "docs").rglob("*.md")]
+    broken = [
+        f"{document.relative_to(REPOSITORY)}: {link}"
+        for document in documents
+        for link in re.findall(r"\]\(([^)\s]+)\)", document.read_text("utf-8"))
+        if not link.startswith("http") and not _leads_somewhere(document, link)
+    ]
+    assert not broken, "\n".join(broken)
+
+
+def test_the_list_of_documents_has_all_but_the_decisions() -> None:
+    docs = REPOSITORY / "docs"
+    links = re.findall(r"\]\(([^)\s]+)\)", (docs / "README.md").read_text("utf-8"))
+    pages = {str(page.relative_to(docs)) for page in docs.rglob("*.md")} - {"README.md"}
+    assert {page for page in pages if not page.startswith("decisions/")} - {*links} == set()
+
+
+def _leads_somewhere(document: Path, link: str) -> bool:
+    path, _, anchor = link.partition("#")
+    target = document.parent / path if path else document
+    if not anchor or target.suffix != ".md":
+        return target.exists()
+    headings = re.findall(r"^#+ (.*)$", target.read_text("utf-8"), re.MULTILINE) if target.exists() else []
+    return anchor in {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
 def _python(folders: list[str]) -> Iterator[Path]:
