@@ -63,6 +63,7 @@ def _findings(data_dir: Path, endpoint: str | None, token: str | None) -> Iterat
         found = checkup.settings(checks)
     yield from found
     yield checkup.disk_space(data_dir)
+    yield checkup.disks()
     yield checkup.ports(Ports.usual(), data_dir)
     device = checkup.gpu_device()
     with notes.status("checking the GPU"):
