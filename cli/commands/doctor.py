@@ -60,7 +60,7 @@ def _findings(data_dir: Path, endpoint: str | None, token: str | None) -> list[F
     with notes.status("looking at the settings"):
         checks = checkup.check_all_settings()
         found = [checkup.python_version(), checkup.generated_code(), *checkup.settings(checks)]
-    found += [checkup.disk_space(data_dir), checkup.ports(Ports.usual(), data_dir)]
+    found += [checkup.disk_space(data_dir), checkup.disks(), checkup.ports(Ports.usual(), data_dir)]
     device = checkup.gpu_device()
     if device:
         found += checkup.gpu(device)

@@ -32,6 +32,8 @@ OLDEST_PYTHON = (3, 11)
 MIB = 1024 * 1024
 LEAST_DISK_MIB = 512
 """Space for the databases, logs and builds of a day's work; the compiler's cache is already filled."""
+DISK_PROGRAMS = {"restic": "restic", "bwrap": "bubblewrap"}
+"""What disks need, and the packages that have it."""
 TRIAL_SECONDS = 300
 TRIAL_KERNEL = Path(__file__).parents[2] / "problems" / "catalogue" / "vector-addition" / "solution.hip"
 TRIAL = ("-m", "services.executor.core", "bench", str(TRIAL_KERNEL), "--problem", "vector-addition", "--mode", "check")
@@ -163,6 +165,15 @@ def disk_space(data_dir: Path, least_mib: int = LEAST_DISK_MIB) -> Finding:
         f"{free_mib} MiB free for {data_dir}",
         f"free at least {least_mib} MiB, or use another disk with --data-dir",
     )
+
+
+def disks() -> Finding:
+    """Checks that reservations can have disks on this machine."""
+    missing = [package for program, package in DISK_PROGRAMS.items() if shutil.which(program) is None]
+    if not missing:
+        return Finding("disks", Health.OK, "restic keeps disks of reservations")
+    detail = "reservations on this machine have no disks (`--disk`); everything else works"
+    return Finding("disks", Health.NOTE, detail, f"apt-get install {' '.join(missing)}")
 
 
 def ports(wanted: Ports, data_dir: Path) -> Finding:

@@ -103,7 +103,7 @@ class ExecutorSettings(SandboxSettings, ServiceSettings):
     session_disk_reserve: Annotated[int, BeforeValidator(mib_setting)] = 5 << 10
     """MiB of the disk that stay free: a session that takes of them is ended."""
     disks: str = ""
-    """Where disks of reservations are kept: `folder:/PATH` on storage that lasts; empty: this machine keeps none."""
+    """Where disks of reservations are kept: by restic, such as `folder:/PATH` on storage that lasts; empty: nowhere."""
     disks_ssh: Path | None = None
     """Folder with the private key `id` and the file `known_hosts` for disks at `restic:sftp:…`."""
     snapshot_interval: Annotated[timedelta, Field(gt=timedelta(0))] = timedelta(minutes=15)

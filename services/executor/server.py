@@ -32,7 +32,7 @@ from services.executor.devices.plugins import device_named
 from services.executor.devices.profiling import profiler_or_reason
 from services.executor.devices.selection import Maskable
 from services.executor.disks.choice import disk_store
-from services.executor.disks.disk_store import DiskError
+from services.executor.disks.snapshot import DiskError
 from services.executor.images.builder import Builder
 from services.executor.images.image_store import ImageStore, missing_for_images
 from services.executor.images.registries import NO_IMAGES
@@ -188,10 +188,12 @@ def build_server(
     tokens = settings.tokens()
     homes = settings.homes_dir or settings.data_dir / "homes"
     store = disk_store(settings.disks, settings.disks_ssh, settings.session_disk_rules.reserve_bytes)
+    if settings.disks and isinstance(store, str):
+        log.warning("this machine keeps no disks", extra={"setting": settings.disks, "reason": store})
     sessions = Sessions(
         session_sandbox,
         homes,
-        Disks(store, settings.snapshot_rules, settings.work_dir) if store else None,
+        store if isinstance(store, str) else Disks(store, settings.snapshot_rules, settings.work_dir),
         lambda: inventory.current.host,
         lambda: inventory.current.device,
         DiskWatch(settings.session_disk_rules, [homes, settings.work_dir]),

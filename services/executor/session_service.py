@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from wavepool.executor.v1 import session_pb2, session_pb2_grpc
 
-from services.executor.disks.disk_store import DiskOwner
+from services.executor.disks.snapshot import DiskOwner
 from services.executor.leases.errors import InvalidFieldError
 from services.executor.wire.requests import instant, token_violations
 from services.executor.wire.sessions import grace_of, new_keys, text_of

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from tests.end_to_end.wavepool_processes import Wavepool
 
 __all__ = ["cloud_of_module", "dstack_server", "fake_cloud", "lab_client", "run_key"]
-pytestmark = [pytest.mark.dstack, pytest.mark.slow, pytest.mark.timeout(500)]
+pytestmark = [pytest.mark.dstack, pytest.mark.restic, pytest.mark.slow, pytest.mark.timeout(500)]
 
 
 @contextmanager

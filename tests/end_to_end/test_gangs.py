@@ -128,6 +128,7 @@ def test_a_machine_that_dies_fails_the_whole_reservation_and_ends_the_other(wave
     assert wavepool.http.get(RESERVATIONS, params={"state": "active"}).json()["reservations"] == []
 
 
+@pytest.mark.restic
 @pytest.mark.timeout(300)
 def test_a_cancelled_one_saves_its_disk_once_from_node_0(wavepool: Wavepool, person: Person) -> None:
     person.json("disk", "create", "work", "--size", "1g")

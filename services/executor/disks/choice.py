@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from services.executor.disks.disk_store import DiskError
-from services.executor.disks.folder_store import FolderStore
 from services.executor.disks.restic_store import ResticStore
 
-if TYPE_CHECKING:
-    from services.executor.disks.disk_store import DiskStore
-
 _FOLDER, _RESTIC = "folder", "restic"
+_PROGRAMS = {"restic": "restic", "bwrap": "bubblewrap"}
+"""What disks need, and the packages that have it."""
 
 
 def wrong_place(setting: str, ssh: Path | None) -> str:
@@ -34,12 +31,11 @@ def wrong_place(setting: str, ssh: Path | None) -> str:
     return ""
 
 
-def disk_store(setting: str, ssh: Path | None, reserve_bytes: int) -> DiskStore | None:
-    """Return the store, where `reserve_bytes` stay free; None if the setting is empty. Raises DiskError."""
-    kind, _, place = setting.partition(":")
-    if kind == _RESTIC:
-        return ResticStore(place, ssh)
-    try:
-        return FolderStore(Path(place), reserve_bytes) if setting else None
-    except OSError as error:
-        raise DiskError(f"EXECUTOR_DISKS: {place} cannot be used: {error.strerror or error}") from error
+def disk_store(setting: str, ssh: Path | None, reserve_bytes: int) -> ResticStore | str:
+    """Return the store, where `reserve_bytes` stay free, or why this machine keeps no disks. Raises DiskError."""
+    if not setting:
+        return "EXECUTOR_DISKS is empty"
+    for program, package in _PROGRAMS.items():
+        if shutil.which(program) is None:
+            return f"{program} is not installed: run `apt-get install {package}` on it"
+    return ResticStore(setting.partition(":")[2], ssh, reserve_bytes)

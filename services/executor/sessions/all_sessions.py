@@ -36,7 +36,8 @@ if TYPE_CHECKING:
 
     from servicekit.clock import Clock
     from services.executor.devices.inventory import DeviceFacts
-    from services.executor.disks.disk_store import DiskOwner, DiskStore
+    from services.executor.disks.restic_store import ResticStore
+    from services.executor.disks.snapshot import DiskOwner
     from services.executor.machine.host_facts import HostFacts
     from services.executor.runs.admission import Admission
     from services.executor.runs.health_check import HealthCheck
@@ -54,7 +55,7 @@ _TICK_SECONDS = 1.0
 class Disks:
     """Where disks are kept, and when they are saved; homes that are in use have their folders in `work_dir`."""
 
-    store: DiskStore
+    store: ResticStore
     rules: SnapshotRules
     work_dir: Path
 
@@ -63,15 +64,15 @@ class Sessions:
     """All sessions. They live on one event loop.
 
     `sandbox` is the adapter, or why this machine has none. `homes` is the folder of homes that are kept; `disks`
-    is where disks are kept, if this machine keeps any; `host` and `device` tell what machine the sessions share; `disk`
-    watches what they write. `images` are the machine's, or why it takes none.
+    is where disks are kept, or why this machine keeps none; `host` and `device` tell what machine the sessions share;
+    `disk` watches what they write. `images` are the machine's, or why it takes none.
     """
 
     def __init__(
         self,
         sandbox: SessionSandbox | str,
         homes: Path,
-        disks: Disks | None,
+        disks: Disks | str,
         host: Callable[[], HostFacts],
         device: Callable[[], DeviceFacts],
         disk: DiskWatch,
@@ -151,10 +152,7 @@ class Sessions:
 
     async def remove_snapshots(self, store_id: str, owner: DiskOwner, snapshot_ids: Sequence[str]) -> None:
         """Remove snapshots that no disk has any more; raises NoDisksError, DiskError."""
-        here = self._disks.store.store_id if self._disks else ""
-        if self._disks is None or store_id != here:
-            raise NoDisksError("", store_id, here)
-        await self._disks.store.remove(owner, snapshot_ids)
+        await self._disks_of("", store_id).store.remove(owner, snapshot_ids)
 
     def move_end(self, session: Session, end_time: datetime) -> None:
         """Move a session's end; raises InvalidFieldError, SessionNotReadyError."""
@@ -236,10 +234,16 @@ class Sessions:
 
     def _kept_home(self, disk: DiskSpec) -> KeptHome:
         """Raises NoDisksError."""
-        here = self._disks.store.store_id if self._disks else ""
-        if self._disks is None or disk.store_id not in {"", here}:
-            raise NoDisksError(disk.name, disk.store_id, here)
-        return KeptHome(disk, self._disks.store, self._disks.rules, self._disks.work_dir, self._clock)
+        disks = self._disks_of(disk.name, disk.store_id)
+        return KeptHome(disk, disks.store, disks.rules, disks.work_dir, self._clock)
+
+    def _disks_of(self, name: str, store_id: str) -> Disks:
+        """Return where disks are kept, if that is the place that has this one's snapshots; raises NoDisksError."""
+        if isinstance(self._disks, str):
+            raise NoDisksError(name, store_id, f"keeps no disks ({self._disks})")
+        if store_id not in {"", self._disks.store.store_id}:
+            raise NoDisksError(name, store_id, f"has the disks of {self._disks.store.store_id}")
+        return self._disks
 
     def _check_ahead(self, end_time: datetime) -> None:
         now = self._clock.now()

@@ -43,8 +43,8 @@ class NoGangsError(ExecutorError):
 class NoDisksError(ExecutorError):
     """The machine does not have the disk's snapshots, or keeps no disks."""
 
-    def __init__(self, name: str, store_id: str, here: str) -> None:
-        has = f"has the disks of {here}" if here else "keeps no disks (EXECUTOR_DISKS)"
+    def __init__(self, name: str, store_id: str, has: str) -> None:
+        """`has` completes 'this machine, which'."""
         wanted = f", which is in {store_id}" if store_id else ""
         super().__init__(f"disk: {name!r}{wanted} cannot be had on this machine, which {has}. Use another machine.")
 

@@ -20,16 +20,23 @@ from servicekit import logging
 from servicekit.rpc.proto_time import duration_to_proto, instant_to_proto
 from services.executor import metrics
 from services.executor.core.sandbox.scratch import ScratchFolder
-from services.executor.disks.disk_store import Base, DiskError, DiskLimits, DiskOwner
+from services.executor.disks.snapshot import Base, DiskError, DiskLimits, DiskOwner
+from services.executor.sandboxes.limits.file_tree import tree_size
 from services.executor.sessions.guardian import Guardian
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from servicekit.clock import Clock
-    from services.executor.disks.disk_store import DiskStore, OnPercent, Snapshot
+    from services.executor.disks.restic_store import ResticStore
+    from services.executor.disks.snapshot import Snapshot
 
 log = logging.get_logger(__name__)
+
+_POLL_SECONDS = 0.5
+_POLL_SHARE = 9
+"""How much longer than a look at the folder the pause after it is."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +65,7 @@ class SnapshotRules:
 class KeptHome:
     """The home of one session. One snapshot is taken at a time."""
 
-    def __init__(self, spec: DiskSpec, store: DiskStore, rules: SnapshotRules, work_dir: Path, clock: Clock) -> None:
+    def __init__(self, spec: DiskSpec, store: ResticStore, rules: SnapshotRules, work_dir: Path, clock: Clock) -> None:
         """Make its folder; raises OSError."""
         self.spec = spec
         self.rules = rules
@@ -69,6 +76,7 @@ class KeptHome:
         self.folder = self._scratch.path / "home"
         self.folder.mkdir(mode=0o700)
         self._base: Base | None = None
+        self._top = ""
         self._turn = asyncio.Lock()
 
     @property
@@ -76,7 +84,7 @@ class KeptHome:
         """Names the place where its snapshots are."""
         return self._store.store_id
 
-    async def restore(self, on_percent: OnPercent) -> None:
+    async def restore(self, on_percent: Callable[[int], None]) -> None:
         """Fill the folder with the snapshot to begin with; raises DiskError."""
         status = os.statvfs(self.folder)
         free_bytes = status.f_bavail * status.f_frsize - self.rules.reserve_bytes
@@ -84,12 +92,26 @@ class KeptHome:
             needed, free = (number / (1 << 30) for number in (self.spec.snapshot_bytes, max(0, free_bytes)))
             raise DiskError(f"it has {needed:.3g} GiB, and this machine has room for {free:.3g} GiB")
         if self.spec.snapshot_id:
-            await self._store.restore(self.spec.owner, self.spec.snapshot_id, self.folder, on_percent)
+            watching = asyncio.create_task(self._watch(on_percent))
+            try:
+                self._top = await self._store.restore(self.spec.owner, self.spec.snapshot_id, self.folder)
+            finally:
+                watching.cancel()
+                await asyncio.wait({watching})
+            on_percent(100)
+
+    async def _watch(self, on_percent: Callable[[int], None]) -> None:
+        """Report again and again how much of the snapshot is in the folder; looking at it takes little of the time."""
+        while True:
+            begin = time.monotonic()
+            size_bytes, _ = await asyncio.to_thread(tree_size, self.folder)
+            on_percent(min(99, 100 * size_bytes // max(1, self.spec.snapshot_bytes)))
+            await asyncio.sleep(max(_POLL_SECONDS, _POLL_SHARE * (time.monotonic() - begin)))
 
     def begin(self, time_ns: int) -> None:
         """Note when the session's users got it, in nanoseconds since 1970."""
         if self.spec.snapshot_id:
-            self._base = Base(self.spec.snapshot_id, time_ns)
+            self._base = Base(self.spec.snapshot_id, time_ns, self._top)
 
     async def save(self, reason: session_pb2.SnapshotReason.ValueType) -> session_pb2.SessionSnapshot:
         """Take a snapshot, after the one that is being taken; a fault is in the answer."""
@@ -108,7 +130,7 @@ class KeptHome:
                 log.exception("a snapshot broke down", extra={"disk_id": self.spec.disk_id})
                 answer.fault = f"{type(error).__name__}: {error}"
             else:
-                self._base = Base(taken.snapshot_id, time_ns)
+                self._base = Base(taken.snapshot_id, time_ns, taken.top)
                 _describe(answer, taken, self._store.store_id)
             seconds = time.perf_counter() - begin
         answer.duration.CopyFrom(duration_to_proto(timedelta(seconds=seconds)))

@@ -17,7 +17,7 @@ from wavepool.executor.v1.session_pb2 import SessionEvent
 from servicekit import logging
 from servicekit.rpc.proto_time import duration_to_proto
 from services.executor import metrics
-from services.executor.disks.disk_store import DiskError
+from services.executor.disks.snapshot import DiskError
 from services.executor.images.errors import ImageError, ImageUnavailableError
 from services.executor.runs.admission import EndReason
 from services.executor.runs.event_log import EventLog

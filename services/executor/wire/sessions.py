@@ -8,7 +8,7 @@ from datetime import timedelta
 from ipaddress import IPv4Address
 from typing import TYPE_CHECKING
 
-from services.executor.disks.disk_store import DiskOwner
+from services.executor.disks.snapshot import DiskOwner
 from services.executor.images.builder import BuildContext
 from services.executor.leases.errors import InvalidFieldError
 from services.executor.leases.lease import Lease

@@ -167,6 +167,16 @@ def test_too_little_disk_is_a_fault(tmp_path: Path) -> None:
     assert (found.health, found.remedy.split(",")[0]) == (checkup.Health.FAULT, f"free at least {1 << 40} MiB")
 
 
+def test_a_machine_without_restic_is_told_how_to_have_disks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("bwrap", "restic"):
+        monkeypatch.setenv("PATH", str(tmp_path))
+        found = checkup.disks()
+        assert (found.health, found.remedy.split()[:2]) == (checkup.Health.NOTE, ["apt-get", "install"])
+        assert "restic" in found.remedy
+        (tmp_path / name).touch(mode=0o755)
+    assert checkup.disks().health is checkup.Health.OK
+
+
 def _mi300x(run: Run) -> dict[str, str]:
     return next(finding for finding in run.json if finding["name"] == "MI300X report")
 

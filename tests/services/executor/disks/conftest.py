@@ -8,26 +8,21 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from services.executor.disks.disk_store import Base, DiskLimits, DiskOwner, Snapshot
-from services.executor.disks.folder_store import FolderStore
 from services.executor.disks.restic_store import ResticStore
+from services.executor.disks.snapshot import Base, DiskLimits, DiskOwner, Snapshot
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from services.executor.disks.disk_store import DiskStore
 
 ALICE = DiskOwner("usr_alice", "alice's password")
 BOB = DiskOwner("usr_bob", "bob's password")
 ROOMY = DiskLimits(1 << 30, 10_000)
 
 
-@pytest.fixture(params=["folder", pytest.param("restic", marks=pytest.mark.restic)])
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> DiskStore:
-    """A new place of each kind."""
-    if request.param == "restic":
-        return ResticStore(str(tmp_path / "store"))
-    return FolderStore(tmp_path / "store")
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    """A folder where disks are kept."""
+    return tmp_path / "store"
 
 
 @pytest.fixture
@@ -40,7 +35,7 @@ def home(tmp_path: Path) -> Path:
 class Disk:
     """A store as one owner sees it."""
 
-    def __init__(self, store: DiskStore, folder: Path) -> None:
+    def __init__(self, store: ResticStore, folder: Path) -> None:
         self.store = store
         self._folder = folder
         self._count = 0
@@ -56,18 +51,18 @@ class Disk:
         target = self._folder / f"restored-{self._count}"
         target.mkdir(mode=0o700)
         snapshot_id = snapshot if isinstance(snapshot, str) else snapshot.snapshot_id
-        await self.store.restore(owner, snapshot_id, target, lambda _: None)
+        await self.store.restore(owner, snapshot_id, target)
         return target
 
 
 @pytest.fixture
-def disk(store: DiskStore, tmp_path: Path) -> Disk:
-    return Disk(store, tmp_path)
+def disk(place: Path, tmp_path: Path) -> Disk:
+    return Disk(ResticStore(str(place)), tmp_path)
 
 
 def same_now(snapshot: Snapshot) -> Base:
     """The base of a home that was just saved."""
-    return Base(snapshot.snapshot_id, time.time_ns())
+    return Base(snapshot.snapshot_id, time.time_ns(), snapshot.top)
 
 
 async def settled(home: Path) -> None:

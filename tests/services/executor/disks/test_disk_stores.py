@@ -1,4 +1,4 @@
-"""What every store of disks keeps to, whatever is in a home."""
+"""What a store of disks keeps to, whatever is in a home."""
 
 from __future__ import annotations
 
@@ -13,13 +13,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from services.executor.disks.disk_store import DiskError, DiskLimits
+from services.executor.disks.snapshot import DiskError, DiskLimits
 from tests.services.executor.disks.conftest import ALICE, BOB, ROOMY, same_now, settled
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.services.executor.disks.conftest import Disk
+
+pytestmark = pytest.mark.restic
 
 OLD_SECONDS = 1_600_000_000
 
@@ -47,6 +49,19 @@ async def test_a_home_comes_back_as_it_was(disk: Disk, home: Path) -> None:
     assert program.stat().st_mtime == (back / "src").stat().st_mtime == OLD_SECONDS
     assert (back / "latest").readlink().as_posix() == "src/train.py"
     assert sorted(one.name for one in back.iterdir()) == ["empty", "latest", "src"]
+
+
+async def test_an_empty_home_comes_back_empty(disk: Disk, home: Path) -> None:
+    (home / "WARN_EXPIRES_IN_5MIN.txt").touch()
+    empty = await disk.save(home)
+    assert (empty.size_bytes, empty.files, content_of(empty.content)) == (0, 0, {})
+    (home / "file").touch()
+    full = await disk.save(home, same_now(empty))
+    (home / "file").unlink()
+    emptied = await disk.save(home, same_now(full))
+    assert not list((await disk.restored(empty)).iterdir())
+    assert [one.name for one in (await disk.restored(full)).iterdir()] == ["file"]
+    assert not list((await disk.restored(emptied)).iterdir())
 
 
 async def test_the_list_of_files_has_their_sizes(disk: Disk, home: Path) -> None:
@@ -231,6 +246,20 @@ async def test_each_change_makes_a_new_snapshot_and_leaves_the_old_one_alone(
     expected = sorted(one.name for one in home.iterdir() if one.name != "pipe")
     assert sorted(one.name for one in after.iterdir()) == expected
     assert (after / "link").readlink() == (home / "link").readlink()
+
+
+async def test_a_name_that_is_gone_from_the_top_is_noticed_though_its_time_is_set_back(disk: Disk, home: Path) -> None:
+    for name in ("kept", "gone"):
+        (home / name).touch()
+    os.utime(home, (OLD_SECONDS, OLD_SECONDS))
+    await settled(home)
+    first = await disk.save(home)
+    home.chmod(0o711)
+    base = same_now(first)
+    assert (await disk.save(home, base)).is_unchanged
+    (home / "gone").unlink()
+    os.utime(home, (OLD_SECONDS, OLD_SECONDS))
+    assert not (await disk.save(home, base)).is_unchanged
 
 
 async def test_a_change_that_keeps_size_and_time_is_noticed(disk: Disk, home: Path) -> None:

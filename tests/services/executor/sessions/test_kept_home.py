@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 from typing import TYPE_CHECKING, Any
 
 import grpc
@@ -10,7 +11,7 @@ import pytest
 from wavepool.executor.v1 import session_pb2
 
 from services.executor.devices.cpu.cpu_device import CpuDevice
-from services.executor.disks.folder_store import FolderStore
+from services.executor.disks.restic_store import ResticStore
 from services.executor.sessions.bubblewrap_session import open_bubblewrap_session
 from tests.services.executor.client import refusal
 from tests.services.executor.sessions.conftest import Machine
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from tests.services.executor.client import StartExecutor
     from tests.services.executor.sessions.session_client import Access, Person
 
-pytestmark = [pytest.mark.sshd, pytest.mark.bubblewrap]
+pytestmark = [pytest.mark.sshd, pytest.mark.bubblewrap, pytest.mark.restic]
 
 
 @pytest.fixture
@@ -54,12 +55,16 @@ async def last_snapshot(machine: Machine, access: Access) -> session_pb2.Session
 
 async def test_what_is_written_in_one_session_is_there_in_the_next(keeping_machine: Machine, alice: Person) -> None:
     async with keeping_machine.session(alice, disk=disk()) as access:
-        assert await access.run(alice, "ls -A; mkdir src; echo hello >src/file; chmod 640 src/file") == (0, "")
+        command = "ls -A; mkdir src; echo hello >src/file; chmod 640 src/file; mkfifo pipe"
+        assert await access.run(alice, command) == (0, "")
         first = await last_snapshot(keeping_machine, access)
-    assert (first.fault, first.reason) == ("", session_pb2.SNAPSHOT_REASON_END)
+    assert (first.fault, first.reason, first.skipped) == ("", session_pb2.SNAPSHOT_REASON_END, 1)
     assert first.size_bytes == 6
     async with keeping_machine.session(alice, disk=disk(first)) as access:
-        assert await access.run(alice, "cat src/file; stat -c '%a %U' src/file") == (0, "hello\n640 dev\n")
+        assert await access.run(alice, "cat src/file; stat -c '%a %U' src/file; ls -A") == (
+            0,
+            "hello\n640 dev\nsrc\n",
+        )
         assert (await access.run(alice, "echo more >src/file"))[0] == 0
         second = await last_snapshot(keeping_machine, access)
     async with keeping_machine.session(alice, disk=disk(second)) as access:
@@ -149,6 +154,22 @@ async def test_a_disk_of_another_place_is_refused(keeping_machine: Machine, alic
 async def test_a_machine_that_keeps_no_disks_says_so(machine: Machine, alice: Person) -> None:
     refused = await refusal(anext(machine.client.events(session_request([alice], disk=disk()))))
     assert refused.code is grpc.StatusCode.UNIMPLEMENTED
+    assert "keeps no disks (EXECUTOR_DISKS is empty)" in refused.message
+
+
+async def test_a_machine_without_restic_takes_no_disk_and_says_what_to_install(
+    start_executor: StartExecutor, tmp_path: Path, clock: ManualClock, alice: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sandbox = await open_bubblewrap_session(CpuDevice(), tmp_path)
+    which = shutil.which
+    monkeypatch.setattr(shutil, "which", lambda name, **where: None if name == "restic" else which(name, **where))
+    server, client = await start_executor(session_sandbox=sandbox, clock=clock, disks=f"folder:{tmp_path / 'disks'}")
+    machine = Machine(server, SessionClient(server.port, client.channel), clock, tmp_path)
+    refused = await refusal(anext(machine.client.events(session_request([alice], disk=disk()))))
+    assert refused.code is grpc.StatusCode.UNIMPLEMENTED
+    assert "restic is not installed: run `apt-get install restic`" in refused.message
+    async with machine.session(alice) as access:
+        assert await access.run(alice, "echo hello") == (0, "hello\n")
 
 
 async def test_a_snapshot_of_a_session_without_a_disk_is_refused(machine: Machine, alice: Person) -> None:
@@ -177,7 +198,7 @@ async def test_snapshots_that_no_disk_has_are_removed(keeping_machine: Machine, 
         removed = {"store_id": first.store_id, "snapshot_ids": [first.snapshot_id]}
         request = session_pb2.RemoveSnapshotsRequest(**fields, **removed)
         await access.client.remove_snapshots(request)
-        kept = [one.name for one in (keeping_machine.folder / "disks").glob("*/*")]
+        kept = [one.name for one in (keeping_machine.folder / "disks").glob("*/snapshots/*")]
         assert kept == [second.snapshot_id]
         request.store_id = "folder-elsewhere"
         assert (await refusal(access.client.remove_snapshots(request))).code is grpc.StatusCode.UNIMPLEMENTED
@@ -189,7 +210,7 @@ async def test_a_snapshot_that_breaks_down_is_a_fault_and_the_session_ends_all_t
     async def broken(*_: object) -> None:
         raise KeyError("files")
 
-    monkeypatch.setattr(FolderStore, "save", broken)
+    monkeypatch.setattr(ResticStore, "save", broken)
     async with keeping_machine.session(alice, disk=disk()) as access:
         taken = await last_snapshot(keeping_machine, access)
         assert (taken.fault, taken.snapshot_id) == ("KeyError: 'files'", "")
@@ -205,30 +226,8 @@ async def test_a_newer_lease_of_its_slot_does_not_wait_for_the_last_snapshot(
         await asyncio.Future()
 
     async with keeping_machine.session(alice, disk=disk()) as access:
-        monkeypatch.setattr(FolderStore, "save", never)
+        monkeypatch.setattr(ResticStore, "save", never)
         await keeping_machine.client.close(access.session_id)
         await saving.wait()
         async with keeping_machine.session(alice, fencing_token=8):
             assert (await access.events.reach("ended")).ended.reason == session_pb2.SESSION_END_REASON_CLOSED
-
-
-@pytest.mark.restic
-async def test_a_disk_in_a_repository_of_restic_comes_back_too(
-    start_executor: StartExecutor, tmp_path: Path, clock: ManualClock, alice: Person
-) -> None:
-    sandbox = await open_bubblewrap_session(CpuDevice(), tmp_path)
-    server, client = await start_executor(
-        session_sandbox=sandbox, clock=clock, disks=f"restic:{tmp_path / 'repositories'}"
-    )
-    machine = Machine(server, SessionClient(server.port, client.channel), clock, tmp_path)
-    async with machine.session(alice, disk=disk()) as access:
-        assert await access.run(alice, "mkdir src; echo hello >src/file; chmod 640 src/file; mkfifo pipe") == (0, "")
-        first = await last_snapshot(machine, access)
-    assert (first.fault, first.skipped) == ("", 1)
-    async with machine.session(alice, disk=disk(first)) as access:
-        assert await access.run(alice, "cat src/file; stat -c '%a %U' src/file; ls") == (0, "hello\n640 dev\nsrc\n")
-        assert await access.run(alice, "echo more >>src/file") == (0, "")
-        second = await last_snapshot(machine, access)
-    assert second.snapshot_id != first.snapshot_id
-    async with machine.session(alice, disk=disk(second)) as access:
-        assert await access.run(alice, "cat src/file") == (0, "hello\nmore\n")
