@@ -162,7 +162,7 @@ async def test_a_machine_without_restic_takes_no_disk_and_says_what_to_install(
 ) -> None:
     sandbox = await open_bubblewrap_session(CpuDevice(), tmp_path)
     which = shutil.which
-    monkeypatch.setattr(shutil, "which", lambda name: None if name == "restic" else which(name))
+    monkeypatch.setattr(shutil, "which", lambda name, **where: None if name == "restic" else which(name, **where))
     server, client = await start_executor(session_sandbox=sandbox, clock=clock, disks=f"folder:{tmp_path / 'disks'}")
     machine = Machine(server, SessionClient(server.port, client.channel), clock, tmp_path)
     refused = await refusal(anext(machine.client.events(session_request([alice], disk=disk()))))
