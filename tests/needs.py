@@ -103,6 +103,7 @@ def _has_gpu() -> bool:
 
 
 _POSTGRES = frozenset({"initdb", "postgres", "pg_ctl", "pg_dump", "pg_restore", "psql", "setpriv"})
+_OPENSSH = ("ssh", "ssh-keygen", "ssh-agent", "ssh-add", "scp", "sftp")
 _BUILDS = frozenset({"buildah", "bwrap", "skopeo", "umoci", "busybox"})
 NEEDS = {
     "postgres": Need(
@@ -111,8 +112,9 @@ NEEDS = {
     "bubblewrap": _package("bubblewrap", "bwrap"),
     "restic": _package("restic bubblewrap", "restic", "bwrap"),
     "rsync": _package("rsync", "rsync"),
-    "sshd": Need(_installed("sshd"), "sshd not installed", "openssh-server", frozenset({"sshd"})),
-    "ssh": _package("openssh-client", "ssh", "ssh-keygen", "ssh-agent", "ssh-add", "scp", "sftp"),
+    # The server's package brings the client.
+    "sshd": _package("openssh-server", "sshd", *_OPENSSH),
+    "ssh": _package("openssh-client", *_OPENSSH),
     "network": Need(
         lambda: missing_for_network() == "",
         "slirp4netns, iproute2 or /dev/net/tun is missing",
