@@ -20,7 +20,6 @@ import tempfile
 import time
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING
 
 from hipcpu import toolchain
 from hipcpu.build_folder import BuildKind
@@ -34,9 +33,7 @@ from services.executor.core.model.limits import StageLimits
 from services.executor.devices.cpu.cpu_device import CpuDevice
 from services.executor.devices.gfx942.inspector import Gfx942Inspector
 from services.executor.sandboxes.choice import choose_sandbox
-
-if TYPE_CHECKING:
-    from services.executor.sandboxes.sandbox import Sandbox
+from services.executor.sandboxes.sandbox import Sandbox
 
 _SLUGS = ("leaky-relu", "matrix-multiplication", "softmax", "histogram", "layer-norm")
 # The headers that clang's own wrapper for HIP includes before every file, as far as our headers need them.

@@ -63,15 +63,17 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields, replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from collections.abc import Callable
+
 from problems.kit.comparison import compare
-from problems.kit.definition import SizeSet
-from problems.kit.distributions import DRAWN_IN_STRETCHES
+from problems.kit.definition import Case, Part, Problem, SizeSet
+from problems.kit.distributions import DRAWN_IN_STRETCHES, Unmade
 from problems.kit.freivalds import check_product
 from problems.kit.parts import Stretch
 from services.executor.core.audit.chain import GPU_CHAINS
@@ -82,19 +84,12 @@ from services.executor.core.check.chain_rules import redraw_rules
 from services.executor.core.check.side_by_side import share_of
 from services.executor.core.launching.understanding import RECORDINGS
 from services.executor.core.measure.timed_calls import FEWEST_REPEATED, is_enough, most_repeated
-from services.executor.core.model.roofline import floor_of, peak_of, roofs_of
+from services.executor.core.model.roofline import Roofs, floor_of, peak_of, roofs_of
 from services.executor.core.model.seeds import RunSeed
 from services.executor.core.run.case_result import work_of
 from services.executor.core.run.installation import catalogue
 from services.executor.core.timing.stopping import GPU_PROFILE
 from services.executor.sandboxes.kernel_calls import FREED_BYTES_KEPT, keep_freed_memory
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from problems.kit.definition import Case, Part, Problem
-    from problems.kit.distributions import Unmade
-    from services.executor.core.model.roofline import Roofs
 
 HOST_CORES = 8
 AIM_CPU_SECONDS, AIM_MEDIAN_SECONDS, AIM_WORST_SECONDS = 60.0, 30.0, 90.0

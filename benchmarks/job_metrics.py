@@ -17,9 +17,10 @@ import random
 import statistics
 import tempfile
 import time
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sqlalchemy import insert, text
 
@@ -39,9 +40,6 @@ from services.scheduler.store.tables import attempts
 from tests.postgres_server import PostgresServer
 from tests.services.scheduler.jobs import a_queued_job
 from vocabulary.limits import LONGEST_RUN
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 DAY = timedelta(days=1)

@@ -17,16 +17,14 @@ import sys
 import tempfile
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from collections.abc import Generator, Sequence
 
 from benchmarks.throughput import celery_queue, slurm_queue, wavepool_queue
 from benchmarks.throughput.measured import Measured, QueueMissingError
 from tests.postgres_server import PostgresServer, program
-
-if TYPE_CHECKING:
-    from collections.abc import Generator, Sequence
 
 AIM, TIMES_SLURM = 500, 10
 QUEUES = ("sqlite", "postgresql", "slurm", "celery")

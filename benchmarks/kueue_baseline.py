@@ -29,9 +29,11 @@ from datetime import datetime, timedelta
 from heapq import heappop, heappush
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from servicekit.db.database import Database, migrate
 from services.scheduler.fairness.plan import plan
@@ -47,9 +49,6 @@ from services.scheduler.server import MIGRATIONS
 from services.scheduler.store.job_store import JobStore
 from tests.services.scheduler.jobs import LEASE, START, a_job
 from vocabulary.slots import EIGHTHS_PER_GPU
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
 
 COHORTS, QUEUES_OF_A_COHORT, QUOTA, BORROWING = 5, 6, 20, 100
 IDEAL_SECONDS, KUEUE_SECONDS = 66.0, 351.0

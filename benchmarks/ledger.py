@@ -19,27 +19,22 @@ import statistics
 import sys
 import tempfile
 import time
+from collections.abc import Awaitable, Callable, Generator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from sqlalchemy import BigInteger, Column, MetaData, Table, Text, insert, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from servicekit.db.database import EPOCH, Database, migrate
 from services.billing.config import BillingSettings
 from services.billing.ledger import books, chain
 from services.billing.server import build_stores
+from services.billing.service.billing_service import Stores
 from services.billing.store.journal import changes_of, posting_to_row
 from services.billing.store.tables import balances, chain_head, grants, holds, postings, transactions
 from tests.postgres_server import PostgresServer
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Generator, Sequence
-
-    from sqlalchemy.ext.asyncio import AsyncConnection
-
-    from services.billing.service.billing_service import Stores
 
 SETTLEMENTS = 500
 CLIENTS = 16

@@ -24,10 +24,10 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import grpc
 import httpx
@@ -36,9 +36,6 @@ from wavepool.scheduler.v1 import scheduler_pb2, scheduler_pb2_grpc
 from benchmarks.submission_stages import Measured, spans_by_request, stages_of, table
 from servicekit.rpc.credentials import ServiceCredentials
 from servicekit.service_token import ServiceToken, service_token_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Sequence
 
 ROOT = Path(__file__).resolve().parents[1]
 READY_SECONDS = 90

@@ -25,9 +25,10 @@ from itertools import repeat
 from pathlib import Path
 from random import Random
 from statistics import fmean
-from typing import TYPE_CHECKING
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from collections.abc import Sequence
 
 from benchmarks.pool_replay.arrivals import Arrival, Habits, day_of_arrivals, read_arrivals
 from benchmarks.pool_replay.replay import GPU_TYPE, Cloud, Outcome, Policy, Replay, machine_per_job
@@ -35,9 +36,6 @@ from services.vmpool.policy.retention import Retention
 from services.vmpool.policy.sizing import Limits
 from services.vmpool.policy.warm_windows import parse_keep_warm
 from vocabulary.money import MICROS_PER_DOLLAR, Tariff
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 PRICE_MICROS_PER_HOUR = 1_990_000
 TARIFFS = {

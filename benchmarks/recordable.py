@@ -18,14 +18,15 @@ import asyncio
 import sys
 import tomllib
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from services.executor.core.launching.recording import NotRecordableError
 from services.executor.core.model.failure import Failure
 from services.executor.core.model.job import CoreJob
 from services.executor.core.model.verdict import Verdict
+from services.executor.core.run.context import RunContext
 from services.executor.core.run.installation import Options, default_cache_folder, open_context
 from services.executor.core.run.one_run import run
 from services.executor.core.run.recorded import recorded
@@ -35,11 +36,6 @@ from services.executor.devices.nvidia.nvidia_device import NvidiaDevice
 from services.executor.devices.rocm.gpu import Gpu as RocmGpu
 from services.executor.devices.rocm.rocm_device import RocmDevice
 from submissions.modes import Mode
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from services.executor.core.run.context import RunContext
 
 _ROOT = Path(__file__).parents[1]
 _MARK = "// problem: "

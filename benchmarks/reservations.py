@@ -24,20 +24,17 @@ import sys
 import tempfile
 import time
 import uuid
+from collections.abc import Generator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+import httpx
 import psutil
 from websockets.sync.client import connect
 
 from benchmarks.overhead import ROOT, running_wavepool
 from vocabulary.ports import free_port
-
-if TYPE_CHECKING:
-    from collections.abc import Generator, Sequence
-
-    import httpx
 
 SSH = ("ssh", "-F", "none", "-o", "BatchMode=yes", "-o", "LogLevel=ERROR", "-o", "ConnectTimeout=30")
 DOCKER = ("docker",)

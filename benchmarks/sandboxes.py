@@ -13,13 +13,9 @@ import subprocess
 import time
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from services.executor.sandboxes.choice import choose_sandbox
-from services.executor.sandboxes.sandbox import Command, Limits, SandboxError
-
-if TYPE_CHECKING:
-    from services.executor.sandboxes.sandbox import Sandbox, Stream
+from services.executor.sandboxes.sandbox import Command, Limits, Sandbox, SandboxError, Stream
 
 PROGRAM = ["/bin/echo", "first"]
 LIMITS = Limits(timedelta(seconds=30), timedelta(seconds=10), 512, processes=16, file_mib=16, output_bytes=4096)

@@ -15,7 +15,7 @@ import time
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from google.protobuf.timestamp_pb2 import Timestamp
 from wavepool.executor.v1 import inventory_pb2
@@ -23,10 +23,14 @@ from wavepool.vmpool.v1 import vmpool_pb2
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from collections.abc import Callable
+
 from servicekit.clock import ManualClock
 from services.scheduler.config import SchedulerSettings
 from services.scheduler.fairness.settings import FairnessPolicy, Queues, QueueSettings, Share
+from services.scheduler.jobs.job import Job
 from services.scheduler.jobs.resources import WHOLE_GPU as WHOLE
+from services.scheduler.jobs.resources import Resources
 from services.scheduler.jobs.spec import Lease
 from services.scheduler.queue.inventory import Inventory
 from services.scheduler.queue.ordering import Age, ranked_by
@@ -39,12 +43,6 @@ from services.scheduler.queue.waiting import WaitingJobs
 from tests.services.scheduler.jobs import START, a_queued_job
 from vocabulary.limits import LONGEST_RUN
 from vocabulary.slots import WHOLE_GPU, Slot
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from services.scheduler.jobs.job import Job
-    from services.scheduler.jobs.resources import Resources
 
 GPUS_PER_MACHINE = 8
 REPEATS = 5

@@ -9,12 +9,9 @@ import ast
 import re
 import subprocess
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 from statistics import median, quantiles
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 ROOT = Path(__file__).parents[1]
 FIELDS = ("timing_mode", "launch_plan")

@@ -27,11 +27,14 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from inspect import isawaitable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from wavepool.scheduler.v1 import metrics_pb2, scheduler_pb2
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from collections.abc import Callable
+from datetime import datetime
 
 from benchmarks import job_metrics
 from benchmarks.scale import GPUS_PER_MACHINE, Bench
@@ -61,17 +64,11 @@ from services.vmpool.policy.machine_budget import Funds
 from services.vmpool.policy.offer_choice import Market, OfferPolicy
 from services.vmpool.policy.packing import Demand
 from services.vmpool.policy.retention import Retention
-from services.vmpool.policy.sizing import Limits, Pool, machines_wanted, pool_needs
+from services.vmpool.policy.sizing import Limits, Plan, Pool, machines_wanted, pool_needs
 from tests.services.scheduler.timed_jobs import timed_job
 from tests.services.vmpool.conftest import START, a_machine
 from vocabulary.readings import STUCK_JOBS
 from vocabulary.slots import EIGHTHS_PER_GPU
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from datetime import datetime
-
-    from services.vmpool.policy.sizing import Plan
 
 GPUS, WAITING, QUEUES, ATTEMPTS = 64, 10_000, 100, 100_000
 PARTITIONS = 512

@@ -21,13 +21,14 @@ import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from statistics import fmean
-from typing import TYPE_CHECKING
 
 from google.protobuf.timestamp_pb2 import Timestamp
 from wavepool.submission.v1.submission_pb2 import RUN_MODE_CHECK, RUN_MODE_FULL, Submission
 from wavepool.vmpool.v1 import vmpool_pb2
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from collections.abc import Sequence
 
 from benchmarks.reservation_replay.arrivals import DAY, Habits
 from benchmarks.reservation_replay.replay import P50, P90, Replay, Wait, share_within
@@ -42,9 +43,6 @@ from services.scheduler.queue.ordering import Age, ranked_by
 from services.scheduler.queue.running import RunningJobs
 from services.scheduler.queue.waiting import WaitingJobs
 from vocabulary.slots import WHOLE_GPU, Slot
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 AIM = 0.85, 0.95

@@ -19,9 +19,9 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import grpc
 from wavepool.executor.v1 import executor_pb2, executor_pb2_grpc
@@ -31,9 +31,6 @@ from servicekit.rpc.credentials import ServiceCredentials
 from servicekit.service_token import ServiceToken, service_token_of
 from vocabulary.bearer import authorization
 from vocabulary.ports import free_port
-
-if TYPE_CHECKING:
-    from collections.abc import Generator, Sequence
 
 READY_SECONDS = 120.0
 CALL_SECONDS = 10.0

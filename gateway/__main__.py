@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import gc
 import sys
-from typing import TYPE_CHECKING
 
 gc.disable()  # until `run`: it would look through all that is imported again and again, a tenth of the time
+
+from collections.abc import Callable
+from logging import LogRecord
 
 import servicekit.rpc.server
 from gateway.app import create_app
@@ -15,10 +17,6 @@ from gateway.server import GatewayServer
 from servicekit import logging, metrics
 from servicekit.rpc.credentials import credentials_of, tls_files_of
 from servicekit.settings.setting_names import warn_of_settings
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from logging import LogRecord
 
 
 async def main() -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from contextlib import asynccontextmanager, nullcontext
+from collections.abc import AsyncGenerator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from importlib.metadata import version
-from typing import TYPE_CHECKING
 
 from fastapi import FastAPI
 
 from gateway.auth import Authenticator
+from gateway.config import GatewaySettings
 from gateway.dependencies import Gateway
 from gateway.http import error_responses
 from gateway.http.address_limit import AddressLimits
@@ -45,15 +46,8 @@ from gateway.routes import (
 )
 from gateway.routes.pages import pages
 from gateway.submissions.hub import Hub
-from gateway.upstreams import open_upstreams
+from gateway.upstreams import Upstreams, open_upstreams
 from servicekit.clock import SystemClock
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
-    from contextlib import AbstractAsyncContextManager
-
-    from gateway.config import GatewaySettings
-    from gateway.upstreams import Upstreams
 
 DESCRIPTION = """\
 Submit AMD HIP kernels, follow them as they compile, are checked and measured, and see what they cost.

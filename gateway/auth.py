@@ -5,8 +5,12 @@ from __future__ import annotations
 import hashlib
 import time
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime  # noqa: TC003 - the class is turned into a response
+from datetime import (
+    datetime,
+    timedelta,
+)
 from typing import TYPE_CHECKING
 
 import grpc
@@ -18,9 +22,6 @@ from gateway.words.enum_names import role_word
 from gateway.words.proto_time import instant_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from datetime import timedelta
-
     from wavepool.billing.v1.identity_pb2_grpc import IdentityServiceAsyncStub
 
 MAX_REMEMBERED = 10_000

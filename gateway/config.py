@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from ipaddress import IPv4Network, IPv6Network  # noqa: TC003 - pydantic resolves the annotation at run time
+from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
 from typing import Annotated
 

@@ -3,36 +3,34 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import Annotated, cast
 
 from fastapi import Depends
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from fastapi.security.utils import get_authorization_scheme_param
-from starlette.requests import Request  # noqa: TC002 - FastAPI reads it at run time
+from starlette.requests import (
+    HTTPConnection,
+    Request,
+)
+from wavepool.scheduler.v1.scheduler_pb2 import Job, SubmitJobResponse
 
 from gateway.auth import Authenticator, Caller
+from gateway.config import GatewaySettings
 from gateway.http.address_limit import AddressLimits, address_of
 from gateway.http.errors import ProblemError
 from gateway.http.sse import STILL_ALLOWED, EventStream, StillAllowed
+from gateway.machines.open_calls import OpenCalls
+from gateway.reservations.tunnel import Tunnels
 from gateway.submissions.allowance import rate_limit_headers
+from gateway.submissions.hub import Hub
 from gateway.submissions.recent_jobs import RecentJobs
 from gateway.submissions.views import submission_path
 from gateway.submissions.visible_jobs import VisibleJobs
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from starlette.requests import HTTPConnection
-    from wavepool.scheduler.v1.scheduler_pb2 import Job, SubmitJobResponse
-
-    from gateway.config import GatewaySettings
-    from gateway.machines.open_calls import OpenCalls
-    from gateway.reservations.tunnel import Tunnels
-    from gateway.submissions.hub import Hub
-    from gateway.upstreams import Upstreams
+from gateway.upstreams import Upstreams
 
 MAX_DOUBTFUL_LOOKUPS = 4
 bearer = HTTPBearer(auto_error=False, description="An API token; `wavepool up` prints the first one.")

@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import socket
+from collections.abc import Generator
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import uvicorn
+from fastapi import FastAPI
 from sse_starlette.sse import AppStatus
 
+from gateway.config import GatewaySettings
 from gateway.http.connection import HttpConnection
 from gateway.reservations.tunnel import MOST_MESSAGE_BYTES
-
-if TYPE_CHECKING:
-    import socket
-    from collections.abc import Generator
-
-    from fastapi import FastAPI
-
-    from gateway.config import GatewaySettings
 
 
 class GatewayServer(uvicorn.Server):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
@@ -22,12 +23,11 @@ from wavepool.scheduler.v1.reservations_pb2_grpc import ReservationServiceStub
 from wavepool.scheduler.v1.scheduler_pb2_grpc import SchedulerServiceStub
 from wavepool.vmpool.v1.vmpool_pb2_grpc import VmPoolServiceStub
 
+from gateway.config import GatewaySettings
 from servicekit.rpc.channels import open_channel
 from servicekit.rpc.credentials import credentials_of
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Mapping
-
     from wavepool.billing.v1.alerts_pb2_grpc import AlertServiceAsyncStub
     from wavepool.billing.v1.billing_pb2_grpc import BillingServiceAsyncStub
     from wavepool.billing.v1.identity_pb2_grpc import IdentityServiceAsyncStub
@@ -42,8 +42,6 @@ if TYPE_CHECKING:
     from wavepool.scheduler.v1.reservations_pb2_grpc import ReservationServiceAsyncStub
     from wavepool.scheduler.v1.scheduler_pb2_grpc import SchedulerServiceAsyncStub
     from wavepool.vmpool.v1.vmpool_pb2_grpc import VmPoolServiceAsyncStub
-
-    from gateway.config import GatewaySettings
 
 CALL_TIMEOUT_SECONDS = 10.0
 """Deadline of every unary call; people wait for the answer."""

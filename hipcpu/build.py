@@ -13,33 +13,28 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from hipcpu import toolchain
 from hipcpu.build_folder import NO_ROOM_STATUS, NOT_RECORDABLE, RECORDER, SANITIZE, BuildKind, ToolchainError
 from hipcpu.front import front_end
 from hipcpu.front.diagnostics import SOURCE, Diagnostic, assembly_error, diagnostics_from_text, hints
+from hipcpu.front.front_end import Parsed
 from hipcpu.join import (
     KERNEL_TABLE,
     ForeignAssemblyError,
     ForeignCallError,
+    Joined,
     join,
     join_kernels,
 )
 from hipcpu.linking import LinkError, SymbolError, link, link_recorder
 from hipcpu.modules.contract import contract_violation, line_of
 from hipcpu.modules.harness import HARNESS_OBJECT, compile_harness, kernel_violation
-from hipcpu.modules.host_module import host_module_from_text
+from hipcpu.modules.host_module import HostModule, host_module_from_text
 from hipcpu.recorder_module import recorder_objects
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from hipcpu.front.front_end import Parsed
-    from hipcpu.join import Joined
-    from hipcpu.modules.host_module import HostModule
 
 _OK, _SOURCE_AT_FAULT, _TOOLCHAIN_AT_FAULT = 0, 1, 2
 _SIGNAL_STATUS_BASE = 128

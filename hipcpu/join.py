@@ -17,16 +17,18 @@ parses and verifies the result. Each kernel gets a thunk (`thunks`) that unpacks
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from hipcpu.forms.kernel_forms import with_forms
 from hipcpu.ir.module import Module
 from hipcpu.ir.text import plain, unescaped
 from hipcpu.modules import back_end
+from hipcpu.modules.back_end import LlvmModule, Machine
 from hipcpu.modules.constructors import with_init_array
 from hipcpu.modules.device_module import (
     DYNAMIC_SHARED,
+    DeviceModule,
     device_module_from_text,
     kernel_symbol,
     shared_variables_of,
@@ -34,16 +36,10 @@ from hipcpu.modules.device_module import (
     without_cpu_attributes,
 )
 from hipcpu.modules.foreign_calls import ForeignCallError, refuse_foreign_calls
+from hipcpu.modules.host_module import HostModule
 from hipcpu.modules.lockstep import with_lockstep_stores
 from hipcpu.modules.thunks import table
 from hipcpu.sanitizer.device_side import PUBLIC, sanitized
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from hipcpu.modules.back_end import LlvmModule, Machine
-    from hipcpu.modules.device_module import DeviceModule
-    from hipcpu.modules.host_module import HostModule
 
 __all__ = ["ForeignAssemblyError", "ForeignCallError", "Joined", "join", "join_kernels"]
 

@@ -15,18 +15,16 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from fcntl import LOCK_EX, flock
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TextIO
 
 from hipcpu import toolchain
 from hipcpu.build_folder import ToolchainError
 from hipcpu.progress import shown
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
 
 # A checkout that nobody has run for two weeks is rebuilt, in seconds.
 _UNUSED_SECONDS = 14 * 86_400.0

@@ -5,11 +5,8 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
-    from typing import TextIO
+from collections.abc import Callable, Generator
+from typing import TextIO
 
 _TERMINAL_SECONDS = 1.0
 _PLAIN_SECONDS = 10.0

@@ -7,24 +7,19 @@ argument, with a mask of the bytes that are not padding.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from hipcpu.front.diagnostics import SOURCE
 from hipcpu.ir.debug_locations import DebugLocations
 from hipcpu.ir.instruction import Instruction
+from hipcpu.ir.module import Module
 from hipcpu.ir.text import plain, symbols_in
 from hipcpu.modules import back_end
 from hipcpu.modules.constructors import with_init_array
 from hipcpu.modules.device_module import without_cpu_attributes
-from hipcpu.modules.host_module import MANAGED
+from hipcpu.modules.host_module import MANAGED, HostModule, Kernel
 from hipcpu.modules.thunks import TableRow, table
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Any
-
-    from hipcpu.ir.module import Module
-    from hipcpu.modules.host_module import HostModule, Kernel
 
 _CALLS = ("call", "invoke")
 _LINE = "@__wp_line"

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from socketserver import ThreadingMixIn
 from threading import Thread
-from typing import TYPE_CHECKING, cast
+from typing import cast
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
+from wsgiref.types import WSGIApplication
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, make_wsgi_app  # pyright: ignore[reportUnknownVariableType] - half typed
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from wsgiref.types import WSGIApplication
 
 STOP_POLL_SECONDS = 0.05
 

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Generic, TypeVar
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
+from collections.abc import Callable
+from pathlib import Path
+from typing import Generic, TypeVar
 
 # The standard library's own: the kit that certifies a machine has these settings and not our log format.
 log = logging.getLogger(__name__)

@@ -14,13 +14,9 @@ import secrets
 import tempfile
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from servicekit.reread import Reread
-from vocabulary.bearer import bearer_token, same_token
-
-if TYPE_CHECKING:
-    from vocabulary.bearer import Metadata
+from vocabulary.bearer import Metadata, bearer_token, same_token
 
 # The standard library's own: the kit that certifies a machine has these settings and not our log format.
 log = logging.getLogger(__name__)

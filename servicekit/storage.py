@@ -5,11 +5,8 @@ from __future__ import annotations
 import errno
 import os
 import sqlite3
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
+from collections.abc import Iterator
+from pathlib import Path
 
 NEEDED_BYTES = 256 << 10
 """Least free space of a service that is ready: some pages of a database and of its log."""

@@ -7,20 +7,17 @@ SubmissionError
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Mapping, Sequence
+from typing import Literal
 
 from wavepool.submission.v1.submission_pb2 import Submission
 
+from problems.kit.definition import Problem
 from problems.kit.launch_plan import LaunchPlanError, parse_plan
 from problems.library.aliases import nearest_slugs, resolved_slug
 from problems.library.variants import UnknownElementTypeError, check_element_type
 from submissions.modes import MODES, PROFILED_MODES, TIMED_MODES, TIMING_MODES, Mode, TimingMode
 from vocabulary.limits import DEFAULT_DTYPE, MAX_DEFINITION_BYTES, MAX_PLAN_BYTES, MAX_SOURCE_BYTES
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from problems.kit.definition import Problem
 
 MAX_NAME_CHARACTERS = 100
 LANGUAGE = "hip"

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import gzip
-from typing import TYPE_CHECKING
+import tarfile
 
 from services.executor.images.builder import BuildContext
 from tests.image_registry import file, layer
 from vocabulary.build_contexts import CONTEXT, DOCKERFILE, context_digest
-
-if TYPE_CHECKING:
-    import tarfile
 
 
 def packed(dockerfile: str, *entries: tuple[tarfile.TarInfo, bytes]) -> bytes:

@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 import tempfile
+from collections.abc import Generator, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,18 +16,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from servicekit.clock import ManualClock
-from tests.identity_provider.running_provider import running_provider
+from tests.identity_provider.running_provider import RunningProvider, running_provider
 from tests.needs import Needs, needs
 from tests.postgres_server import PostgresServer
 from tests.tiers import Tiers
 from tests.work_units import WorkUnits, long_first
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
-
     from xdist.remote import Producer
-
-    from tests.identity_provider.running_provider import RunningProvider
 
 # Before numpy is imported. Workers share the cores: threads of its linear algebra library would wait for each other.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

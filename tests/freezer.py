@@ -5,12 +5,9 @@ from __future__ import annotations
 import os
 import time
 import uuid
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 _FREEZER = Path("/sys/fs/cgroup/freezer")
 _THAW_SECONDS = 20.0

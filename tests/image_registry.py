@@ -10,14 +10,12 @@ import re
 import shutil
 import subprocess
 import tarfile
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import httpx
-
-if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Mapping, Sequence
 
 BUSYBOX = Path("/bin/busybox")
 _PROGRAMS = ("skopeo", "umoci", "docker-registry", "bwrap")

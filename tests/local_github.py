@@ -5,13 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 import threading
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
+from typing import Any
 
 HttpAnswer = tuple[int, dict[str, str], bytes]
 

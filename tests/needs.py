@@ -17,9 +17,10 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Callable, Generator, Iterable
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import pytest
 
@@ -32,9 +33,6 @@ from tests.freezer import can_freeze
 from tests.identity_provider.running_provider import MODULES
 from tests.image_registry import missing_for_registry
 from tests.postgres_server import program
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable
 
 Function = TypeVar("Function")
 

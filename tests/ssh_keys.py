@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import socketserver
 import threading
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import asyncssh
 from asyncssh.packet import SSHPacket, String, UInt32
 
 from vocabulary.ssh_keys import Key
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 
 @dataclass(frozen=True)

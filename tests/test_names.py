@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.needs import REPOSITORY
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 REPLACED = {
     "box": "sandbox",

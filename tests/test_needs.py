@@ -5,14 +5,11 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tests.needs import NEEDS, REPOSITORY, summary
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 UNDECLARED = """
 import subprocess

@@ -5,17 +5,15 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from tests import tiers
 from tests.needs import REPOSITORY
 from tests.tiers import PARTS, PLACES, Tier, Tiers, one_of_each, place_of, rotating, tier_of
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 CONFTEST = """
 import tests.tiers

@@ -1,16 +1,14 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import pytest
 
 from tests.kept_builds import REPOSITORY
 from tests.work_units import LONG, NEVER_SIDE_BY_SIDE, SHARING, SPREAD, WorkUnits, long_first, unit_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 
 @dataclass(frozen=True)

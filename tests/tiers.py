@@ -23,20 +23,17 @@ import resource
 import subprocess
 import zlib
 from collections import Counter
+from collections.abc import Callable, Collection, Generator, Hashable, Iterable
 from enum import IntEnum
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 import hypothesis
 import pytest
+from _pytest.mark.structures import ParameterSet
 
 from tests.needs import REPOSITORY, needs_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Generator, Hashable, Iterable
-
-    from _pytest.mark.structures import ParameterSet
 
 Value = TypeVar("Value")
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
 from xdist.scheduler import LoadScopeScheduling
 
 if TYPE_CHECKING:
-    import pytest
     from xdist.remote import Producer
 
 # Many tests of several seconds each, without fixtures for the whole file.

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from datetime import datetime, timedelta
+from datetime import datetime, timedelta
 
 _MOST_DOUBLINGS = 20
 """Limit of the exponent, beyond every longest pause in use; without a limit the power of two would overflow."""

@@ -6,12 +6,9 @@ and the command read that list.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from vocabulary.names import known_name, none_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 GPU_TYPES = ("MI300X", "MI300A", "MI250X", "MI210")
 MEMORY_GB = {"MI355X": 288, "MI325X": 256, "MI300X": 192, "MI300A": 128, "MI250X": 128, "MI210": 64}

@@ -7,12 +7,9 @@ bit mask with the first eighth in its lowest bit; a machine's occupancy is one m
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 EIGHTHS_PER_GPU = 8
 EIGHTH_MILLI = 125

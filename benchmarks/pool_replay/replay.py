@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import heapq
 from collections import deque
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from itertools import count
 from math import log
+from random import Random
 from statistics import fmean, median
-from typing import TYPE_CHECKING
 
+from benchmarks.pool_replay.arrivals import Arrival
 from services.vmpool.capacity.sizer import ordered_machine
 from services.vmpool.machines.lease import StartKind, start_kind
 from services.vmpool.machines.machine import Machine, MachineState
@@ -25,12 +27,6 @@ from services.vmpool.policy.packing import Demand, Pace
 from services.vmpool.policy.sizing import Limits, Plan, Pool, machines_wanted, pool_needs
 from vocabulary.money import Tariff
 from vocabulary.slots import EIGHTHS_PER_GPU, Slot
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from random import Random
-
-    from benchmarks.pool_replay.arrivals import Arrival
 
 DAY_START = datetime(2026, 3, 2, tzinfo=UTC)
 GPU_TYPE = "MI300X"

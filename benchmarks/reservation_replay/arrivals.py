@@ -17,12 +17,10 @@ All else is made up: the rhythm of a day, who extends, who gives up waiting, who
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from random import Random
+from random import Random
+from typing import TypeVar
 
 T = TypeVar("T")
 

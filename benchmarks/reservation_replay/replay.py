@@ -7,11 +7,12 @@ which says what is free of two machines of 8 GPUs, and of the sessions. A decisi
 from __future__ import annotations
 
 import heapq
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import count
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from google.protobuf.timestamp_pb2 import Timestamp
 from wavepool.executor.v1 import session_pb2
@@ -22,6 +23,7 @@ from benchmarks.reservation_replay.arrivals import Habits, Kernel, Visit, days_o
 from servicekit.clock import ManualClock
 from services.scheduler.fairness.queue_tree import WHOLE_GPU_MILLI
 from services.scheduler.fairness.settings import Queues, QueueSettings, Share
+from services.scheduler.jobs.estimate import WaitEstimate
 from services.scheduler.jobs.job import Job
 from services.scheduler.jobs.reservation import GRACE, Extension, Reservation
 from services.scheduler.jobs.resources import Resources
@@ -39,11 +41,6 @@ from services.scheduler.queue.usage_book import UsageBook
 from services.scheduler.queue.waiting import WaitingJobs
 from vocabulary.limits import LONGEST_RUN
 from vocabulary.slots import EIGHTHS_PER_GPU, WHOLE_GPU, covered
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from services.scheduler.jobs.estimate import WaitEstimate
 
 START = datetime(2026, 3, 2, tzinfo=UTC)
 GPU_TYPE = "MI300X"

@@ -14,14 +14,11 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from benchmarks.throughput.measured import Measured, QueueMissingError
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
 
 VIRTUAL_ENVIRONMENT = Path(__file__).resolve().parents[2] / ".cache" / "celery"
 PYTHON = VIRTUAL_ENVIRONMENT / "bin" / "python"

@@ -8,8 +8,9 @@ their machine, and each change is an event of the stream of machines, as vmpool'
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator, Callable
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import grpc
 from wavepool.billing.v1 import billing_pb2, billing_pb2_grpc, prices_pb2, prices_pb2_grpc
@@ -17,9 +18,6 @@ from wavepool.executor.v1 import executor_pb2, executor_pb2_grpc, inventory_pb2,
 from wavepool.vmpool.v1 import vmpool_pb2, vmpool_pb2_grpc
 
 from vocabulary.money import price_of
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
 
 GPU_TYPE = "MI300X"
 GPUS_OF_MACHINE = 8

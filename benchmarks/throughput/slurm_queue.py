@@ -13,14 +13,11 @@ import shutil
 import socket
 import subprocess
 import time
+from collections.abc import Generator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from benchmarks.throughput.measured import Measured, QueueMissingError
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
-    from pathlib import Path
 
 PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "sinfo")
 START_SECONDS = 30

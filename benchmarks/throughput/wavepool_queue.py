@@ -13,8 +13,8 @@ import re
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import uvloop
 from sqlalchemy import text
@@ -27,9 +27,6 @@ from servicekit.db.database import Database
 from servicekit.rpc.channels import open_channel
 from servicekit.rpc.credentials import ServiceCredentials
 from servicekit.service_token import service_token_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 ROOT = Path(__file__).resolve().parents[2]
 START_SECONDS = 60

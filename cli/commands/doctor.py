@@ -14,10 +14,10 @@ from cli.local.checkup import Finding, Health
 from cli.local.provider_checkup import providers, sandboxes
 from cli.local.stack import Ports
 from wavepool_client.commands.options import (
-    DataDirOption,  # noqa: TC001 - typer reads annotations at run time
-    EndpointOption,  # noqa: TC001
-    JsonOption,  # noqa: TC001
-    TokenOption,  # noqa: TC001
+    DataDirOption,
+    EndpointOption,
+    JsonOption,
+    TokenOption,
 )
 from wavepool_client.exit_codes import ExitCode
 from wavepool_client.http.connection import DEFAULT_DATA_DIR, resolve

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING
 
-from wavepool_client.commands.options import JsonOption  # noqa: TC001 - typer reads annotations at run time
+from wavepool_client.commands.options import JsonOption
 from wavepool_client.terminal.output import print_json, results
 from wavepool_client.terminal.result_printing import table_of
 

@@ -22,7 +22,7 @@ from cli.local.program import StartError
 from cli.local.stack import Ports, Stack
 from cli.local.supervisor import running
 from wavepool_client.commands.disk import save
-from wavepool_client.commands.options import DataDirOption  # noqa: TC001 - typer reads annotations at run time
+from wavepool_client.commands.options import DataDirOption
 from wavepool_client.errors import InputError, UnreachableError, WavepoolError
 from wavepool_client.exit_codes import ExitCode
 from wavepool_client.http.connection import DEFAULT_DATA_DIR, TOKEN_FILE

@@ -6,17 +6,13 @@ import ipaddress
 import math
 import time
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from starlette.requests import HTTPConnection
+
+from gateway.config import GatewaySettings
 from gateway.http.errors import RATE_LIMIT_EXCEEDED, Problem, ProblemError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from starlette.requests import HTTPConnection
-
-    from gateway.config import GatewaySettings
 
 MAX_REMEMBERED = 10_000
 ACCOUNTS_AT_AN_ADDRESS = 5

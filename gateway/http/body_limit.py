@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gateway.http.error_responses import problem_response
 from gateway.http.errors import body_problem
 from vocabulary.build_contexts import MOST_CONTEXT_BYTES
-
-if TYPE_CHECKING:
-    from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 MAX_BODY_BYTES = 2 * 1024 * 1024
 """A source of 1 MiB fits, even with the escapes of practical JSON."""

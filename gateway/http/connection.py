@@ -7,25 +7,20 @@ headers are limited in size and number, and must leave no doubt about the end of
 
 from __future__ import annotations
 
+import asyncio
+from datetime import timedelta
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import h11
-from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
+from gateway.config import GatewaySettings
 from gateway.http.error_responses import problem_response
 from gateway.http.errors import Problem
 from gateway.http.request_scope import SECURITY_HEADERS
 from servicekit.logging import get_logger
 from servicekit.request_id import set_request_id
-
-if TYPE_CHECKING:
-    import asyncio
-    from datetime import timedelta
-
-    from uvicorn.protocols.http.h11_impl import RequestResponseCycle
-
-    from gateway.config import GatewaySettings
 
 log = get_logger(__name__)
 

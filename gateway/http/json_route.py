@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Coroutine
+from typing import Any
 
 from fastapi.routing import APIRoute
+from starlette.requests import Request
+from starlette.responses import Response
 
 from gateway.http.errors import FieldError, Problem, ProblemError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine
-
-    from starlette.requests import Request
-    from starlette.responses import Response
 
 METHODS_WITH_BODY = frozenset({"POST", "PUT", "PATCH"})
 

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
+from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from pydantic import BaseModel, Field
 
 from gateway.http.errors import PROBLEM_MEDIA_TYPE, SEED_PREFIXES
-
-if TYPE_CHECKING:
-    from fastapi import FastAPI
 
 Responses = dict[int | str, dict[str, Any]]
 

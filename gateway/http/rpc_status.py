@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from http import HTTPStatus
-from typing import TYPE_CHECKING
 
 import grpc
 
 from gateway.http.errors import FieldError, Problem, our_fault
-from servicekit.rpc.errors import rpc_failure
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from servicekit.rpc.errors import RpcFailure
+from servicekit.rpc.errors import RpcFailure, rpc_failure
 
 # UNAUTHENTICATED is not among them: a service refuses the gateway's own token then, which is no user's fault.
 HTTP_STATUS: Mapping[grpc.StatusCode, int] = {

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import aclosing
+from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING
 
 from sse_starlette import EventSourceResponse, ServerSentEvent
 from sse_starlette.sse import SendTimeoutError
+from starlette.types import Receive, Scope, Send
 
 from gateway.http.errors import FieldError, Problem, ProblemError
 from gateway.words.json_values import to_json
 from servicekit.logging import get_logger
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Mapping
-    from datetime import timedelta
-
-    from starlette.types import Receive, Scope, Send
 
 StillAllowed = Callable[[], Awaitable[bool]]
 

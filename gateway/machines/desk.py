@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator, Iterable
 from contextlib import aclosing
 from datetime import timedelta
 from typing import TYPE_CHECKING
@@ -9,26 +10,22 @@ from typing import TYPE_CHECKING
 import grpc
 from google.protobuf.duration_pb2 import Duration
 from starlette.responses import Response, StreamingResponse
+from starlette.types import Receive, Scope, Send
 from wavepool.vmpool.v1 import vmpool_pb2
 
 from gateway.http.errors import ProblemError
 from gateway.http.rpc_status import problem_of_rpc
-from gateway.machines.schemas import SpotChoice
+from gateway.http.sse import StillAllowed
+from gateway.machines.open_calls import OpenCalls
+from gateway.machines.schemas import MachineOrder, SpotChoice
 from gateway.machines.views import machine_frame
 from gateway.submissions.frames import encode
+from gateway.submissions.visible_jobs import VisibleJobs
 from gateway.upstreams import CALL_TIMEOUT_SECONDS
 from vocabulary.money import micros_of
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Iterable
-
-    from starlette.types import Receive, Scope, Send
     from wavepool.vmpool.v1.vmpool_pb2_grpc import VmPoolServiceAsyncStub
-
-    from gateway.http.sse import StillAllowed
-    from gateway.machines.open_calls import OpenCalls
-    from gateway.machines.schemas import MachineOrder
-    from gateway.submissions.visible_jobs import VisibleJobs
 
 FIELD_NAMES = {
     "max_price_micros_per_hour": "max_price_usd_per_hour",

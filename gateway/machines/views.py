@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from wavepool.billing.v1 import prices_pb2
+from wavepool.vmpool.v1 import vmpool_pb2
 
 from gateway.machines import schemas
 from gateway.submissions.frames import Frame
@@ -10,12 +14,6 @@ from gateway.words.enum_names import machine_fault_name, machine_origin_name, ma
 from gateway.words.machine_figures import machine_figures
 from gateway.words.proto_time import instant_of, milliseconds_of, seconds_of
 from vocabulary.money import dollars_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from wavepool.billing.v1 import prices_pb2
-    from wavepool.vmpool.v1 import vmpool_pb2
 
 
 def machine_path(machine_id: str) -> str:

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Iterable, Sequence
+from datetime import datetime
 from html import escape
-from typing import TYPE_CHECKING
 
+from gateway.money.schemas import Statement, StatementLine, Usage
 from vocabulary.money import dollars_text, micros_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from datetime import datetime
-
-    from gateway.money.schemas import Statement, StatementLine, Usage
 
 CSV_COLUMNS = (
     "time",

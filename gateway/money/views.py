@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from datetime import datetime
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+
+from wavepool.billing.v1 import billing_pb2, reports_pb2
 
 from gateway.money import schemas
 from gateway.words.enum_names import budget_period_name, budget_scope_name, overhead_policy_name
 from gateway.words.proto_time import instant_of
 from vocabulary.money import dollars_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from datetime import datetime
-
-    from wavepool.billing.v1 import billing_pb2, reports_pb2
 
 
 def report_of(

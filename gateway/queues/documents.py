@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Mapping
 from datetime import timedelta
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 from wavepool.scheduler.v1 import queues_pb2
@@ -12,9 +13,6 @@ from wavepool.scheduler.v1 import queues_pb2
 from gateway.words.enum_names import fairness_policy_word, reclaim_strategy_word
 from vocabulary.limits import MAX_PRIORITY
 from vocabulary.names import none_of
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
 
 API_VERSION = "kaiwo.ai/v1alpha2"
 KIND = "KaiwoQueue"

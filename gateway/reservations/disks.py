@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
+from wavepool.scheduler.v1 import disks_pb2 as pb
 
 from gateway.words.enum_names import disk_state_name
 from gateway.words.proto_time import instant_of, seconds_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from wavepool.scheduler.v1 import disks_pb2 as pb
 
 GIB = 1 << 30
 MOST_GIB = 1 << 20

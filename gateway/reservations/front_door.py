@@ -10,29 +10,23 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
-from typing import TYPE_CHECKING, Any, cast
+from pathlib import Path
+from typing import Any, cast
 
 import asyncssh
 import grpc
 from asyncssh.constants import DISC_NO_MORE_AUTH_METHODS_AVAILABLE, OPEN_ADMINISTRATIVELY_PROHIBITED
 from asyncssh.stream import SSHTCPStreamSession
-from wavepool.scheduler.v1.reservations_pb2 import FindTunnelTargetRequest
+from wavepool.scheduler.v1.reservations_pb2 import FindTunnelTargetRequest, FindTunnelTargetResponse
 from wavepool.vmpool.v1.vmpool_pb2 import OpenTunnelRequest, TunnelTarget
 
+from gateway.config import GatewaySettings
 from gateway.http.errors import ProblemError
-from gateway.upstreams import CALL_TIMEOUT_SECONDS
+from gateway.reservations.tunnel import Place, Tunnels
+from gateway.upstreams import CALL_TIMEOUT_SECONDS, Upstreams
 from servicekit.logging import get_logger
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable, Coroutine
-    from pathlib import Path
-
-    from wavepool.scheduler.v1.reservations_pb2 import FindTunnelTargetResponse
-
-    from gateway.config import GatewaySettings
-    from gateway.reservations.tunnel import Place, Tunnels
-    from gateway.upstreams import Upstreams
 
 log = get_logger(__name__)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,8 +18,6 @@ from gateway.reservations.views import fingerprint_of
 from gateway.upstreams import CALL_TIMEOUT_SECONDS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from wavepool.billing.v1.identity_pb2_grpc import IdentityServiceAsyncStub
 
 GIVEN = "given"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import date, datetime, timedelta
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Self
+from typing import Annotated, Self
 
+from google.protobuf.duration_pb2 import Duration
 from pydantic import AwareDatetime, Base64Bytes, BaseModel, ConfigDict, Field, model_validator
 from wavepool.executor.v1.session_pb2 import SessionKey
 from wavepool.scheduler.v1.reservations_pb2 import ReservationSpec
@@ -14,11 +16,6 @@ from gateway.words.gpu_type_field import GpuType
 from servicekit.rpc.proto_time import duration_to_proto, instant_to_proto
 from vocabulary.image_references import MOST_CHARACTERS
 from vocabulary.limits import MAX_PRIORITY, MIN_PRIORITY
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from google.protobuf.duration_pb2 import Duration
 
 MOST_HOURS = 10_000
 """More than any scheduler allows, so that the scheduler names its own limit."""

@@ -11,31 +11,24 @@ ends the tunnel.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import grpc
-from starlette.websockets import WebSocketDisconnect, WebSocketState
+from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 from wavepool.scheduler.v1.reservations_pb2 import GetTunnelTargetRequest, GetTunnelTargetResponse
-from wavepool.vmpool.v1.vmpool_pb2 import OpenTunnelRequest, TunnelTarget
+from wavepool.vmpool.v1.vmpool_pb2 import OpenTunnelRequest, OpenTunnelResponse, TunnelTarget
 
+from gateway.auth import Authenticator, Caller
 from gateway.http.errors import Problem, ProblemError
 from gateway.http.rpc_status import problem_of_rpc
 from gateway.metrics import tunnel_bytes, tunnels_open
-from gateway.upstreams import CALL_TIMEOUT_SECONDS
+from gateway.upstreams import CALL_TIMEOUT_SECONDS, Upstreams
+from servicekit.clock import Clock
 from servicekit.logging import get_logger
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
-
-    from starlette.websockets import WebSocket
-    from wavepool.vmpool.v1.vmpool_pb2 import OpenTunnelResponse
-
-    from gateway.auth import Authenticator, Caller
-    from gateway.upstreams import Upstreams
-    from servicekit.clock import Clock
 
 log = get_logger(__name__)
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Container, Mapping
+from datetime import datetime, timedelta
+from typing import Any
 
+from google.protobuf.duration_pb2 import Duration
+from wavepool.executor.v1.session_pb2 import SessionEvent, SessionKey, SessionSnapshot
 from wavepool.scheduler.v1 import reservations_pb2 as pb
 
 from gateway.reservations import schemas
@@ -14,13 +17,6 @@ from gateway.words.enum_names import reservation_state_name, snapshot_reason_nam
 from gateway.words.proto_time import instant_of, milliseconds_of, seconds_of
 from vocabulary.money import dollars_of
 from vocabulary.ssh_keys import Key
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Mapping
-    from datetime import datetime
-
-    from google.protobuf.duration_pb2 import Duration
-    from wavepool.executor.v1.session_pb2 import SessionEvent, SessionKey, SessionSnapshot
 
 RESERVATIONS = "/api/v1/reservations"
 SECONDS_PER_HOUR = 3600

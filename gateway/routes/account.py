@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
+from wavepool.billing.v1 import billing_pb2
 from wavepool.billing.v1.billing_pb2 import GetBalanceRequest, ListPostingsRequest
 from wavepool.scheduler.v1.scheduler_pb2 import GetAllowanceRequest
 
@@ -18,9 +19,6 @@ from gateway.upstreams import CALL_TIMEOUT_SECONDS
 from gateway.words.enum_names import posting_kind_name
 from gateway.words.proto_time import instant_of
 from vocabulary.money import dollars_of
-
-if TYPE_CHECKING:
-    from wavepool.billing.v1 import billing_pb2
 
 router = APIRouter(tags=["account"])
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
-from wavepool.billing.v1 import identity_pb2
+from wavepool.billing.v1 import billing_pb2, identity_pb2
 from wavepool.billing.v1.billing_pb2 import GetBalanceRequest
 from wavepool.billing.v1.identity_pb2 import CreateUserRequest, GetAccountRequest, ListAccountsRequest
 
-from gateway.dependencies import TheAccount, TheAdmin, TheGateway
+from gateway.dependencies import Gateway, TheAccount, TheAdmin, TheGateway
 from gateway.http.json_route import JsonRoute
 from gateway.http.route_docs import problems
 from gateway.routes.identity_calls import GrantUsd, Name, Reference, call
@@ -19,11 +19,6 @@ from gateway.upstreams import CALL_TIMEOUT_SECONDS
 from gateway.words.enum_names import owner_word
 from gateway.words.proto_time import instant_of
 from vocabulary.money import dollars_of, micros_of
-
-if TYPE_CHECKING:
-    from wavepool.billing.v1 import billing_pb2
-
-    from gateway.dependencies import Gateway
 
 router = APIRouter(prefix="/accounts", tags=["accounts"], route_class=JsonRoute)
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field
+from wavepool.billing.v1 import alerts_pb2
 from wavepool.billing.v1.alerts_pb2 import (
     ListAlertHistoryRequest,
     ListAlertRulesRequest,
@@ -14,6 +15,7 @@ from wavepool.billing.v1.alerts_pb2 import (
     SendTestAlertRequest,
 )
 
+from gateway.auth import Caller
 from gateway.dependencies import TheAccount, TheAdmin, TheGateway
 from gateway.http.json_route import JsonRoute
 from gateway.http.route_docs import problems
@@ -26,11 +28,6 @@ from gateway.words.enum_names import (
     delivery_outcome_name,
 )
 from gateway.words.proto_time import instant_of, seconds_of
-
-if TYPE_CHECKING:
-    from wavepool.billing.v1 import alerts_pb2
-
-    from gateway.auth import Caller
 
 router = APIRouter(prefix="/alerts", tags=["alerts"], route_class=JsonRoute)
 

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
+from wavepool.billing.v1 import prices_pb2
 from wavepool.billing.v1.prices_pb2 import ListPricesRequest
+from wavepool.scheduler.v1 import scheduler_pb2
 from wavepool.scheduler.v1.scheduler_pb2 import GetProblemRequest, ListProblemsRequest
 
 from gateway.dependencies import TheAccount, TheGateway
 from gateway.http.route_docs import problems
 from gateway.upstreams import CALL_TIMEOUT_SECONDS
 from vocabulary.money import dollars_of
-
-if TYPE_CHECKING:
-    from wavepool.billing.v1 import prices_pb2
-    from wavepool.scheduler.v1 import scheduler_pb2
 
 DtypeQuery = Annotated[str, Query(max_length=40, description="The element type of signature and starter.")]
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import grpc
 from fastapi import APIRouter, Path, Query
 from wavepool.scheduler.v1 import disks_pb2 as pb
 
-from gateway.dependencies import TheAccount, TheGateway, TheSubmitter
+from gateway.auth import Caller
+from gateway.dependencies import Gateway, TheAccount, TheGateway, TheSubmitter
 from gateway.http.errors import Problem, ProblemError
 from gateway.http.json_route import JsonRoute
 from gateway.http.route_docs import problems
@@ -25,10 +26,6 @@ from gateway.reservations.disks import (
     taken_of,
 )
 from gateway.routes.identity_calls import call, names_of
-
-if TYPE_CHECKING:
-    from gateway.auth import Caller
-    from gateway.dependencies import Gateway
 
 router = APIRouter(prefix="/disks", tags=["disks"], route_class=JsonRoute)
 

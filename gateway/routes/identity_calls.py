@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from collections.abc import Iterable, Mapping
+from typing import Annotated, TypeVar
 
 import grpc
 from fastapi import Path
 from pydantic import Field
 from wavepool.billing.v1.identity_pb2 import ListNamesRequest
 
+from gateway.dependencies import Gateway
 from gateway.http.errors import ProblemError
 from gateway.http.rpc_status import problem_of_rpc
 from gateway.upstreams import CALL_TIMEOUT_SECONDS
 from servicekit.logging import get_logger
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from gateway.dependencies import Gateway
 
 log = get_logger(__name__)
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import grpc
 from fastapi import APIRouter, Query
@@ -12,18 +13,13 @@ from pydantic import BaseModel, Field
 from wavepool.billing.v1.identity_pb2 import ListNamesRequest
 from wavepool.scheduler.v1 import metrics_pb2
 
-from gateway.dependencies import TheAccount, TheGateway
+from gateway.dependencies import Gateway, TheAccount, TheGateway
 from gateway.http.errors import ProblemError
 from gateway.http.json_route import JsonRoute
 from gateway.http.route_docs import problems
 from gateway.http.rpc_status import problem_of_rpc
 from gateway.upstreams import CALL_TIMEOUT_SECONDS
 from gateway.words.proto_time import RequestInstant, instant_of, timestamp_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from gateway.dependencies import Gateway
 
 router = APIRouter(prefix="/metrics", tags=["metrics"], route_class=JsonRoute)
 

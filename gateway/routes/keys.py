@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Response
 from pydantic import BaseModel, ConfigDict, Field
+from wavepool.billing.v1 import identity_pb2
 from wavepool.billing.v1.identity_pb2 import (
     AddKeyRequest,
     BeginGithubClaimRequest,
@@ -21,9 +22,6 @@ from gateway.http.route_docs import problems
 from gateway.reservations.schemas import PublicKey
 from gateway.routes.identity_calls import call
 from gateway.words.proto_time import instant_of
-
-if TYPE_CHECKING:
-    from wavepool.billing.v1 import identity_pb2
 
 router = APIRouter(prefix="/keys", tags=["keys"], route_class=JsonRoute)
 

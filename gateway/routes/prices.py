@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import grpc
 from fastapi import APIRouter, Query
+from google.protobuf.duration_pb2 import Duration
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+from wavepool.billing.v1 import prices_pb2
 from wavepool.billing.v1.prices_pb2 import (
     GetQuoteRequest,
     ListPricePeriodsRequest,
@@ -26,10 +28,6 @@ from gateway.words.proto_time import NoNumber, instant_of, seconds_of
 from servicekit.rpc.proto_time import duration_to_proto, instant_to_proto
 from vocabulary.gpu_types import title_of
 from vocabulary.money import dollars_of, dollars_text, micros_of
-
-if TYPE_CHECKING:
-    from google.protobuf.duration_pb2 import Duration
-    from wavepool.billing.v1 import prices_pb2
 
 router = APIRouter(tags=["prices"], route_class=JsonRoute)
 

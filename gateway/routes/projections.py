@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import grpc
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
+from wavepool.billing.v1 import projections_pb2
 from wavepool.billing.v1.projections_pb2 import ListScenariosRequest, ProjectCostsRequest
 
 from gateway.dependencies import TheAccount, TheGateway
@@ -18,9 +19,6 @@ from gateway.upstreams import CALL_TIMEOUT_SECONDS
 from gateway.words.enum_names import reuse_name
 from gateway.words.proto_time import seconds_of
 from vocabulary.money import MICROS_PER_DOLLAR, dollars_of
-
-if TYPE_CHECKING:
-    from wavepool.billing.v1 import projections_pb2
 
 router = APIRouter(prefix="/billing", tags=["billing"])
 

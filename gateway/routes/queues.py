@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import grpc
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field
+from wavepool.scheduler.v1 import queues_pb2
 from wavepool.scheduler.v1.queues_pb2 import ApplyQueuesRequest, ExplainJobRequest, ListQueuesRequest
 
-from gateway.dependencies import TheAccount, TheGateway, TheOverseer, TheVisibleJobs
+from gateway.dependencies import Gateway, TheAccount, TheGateway, TheOverseer, TheVisibleJobs
 from gateway.http.errors import Problem, ProblemError
 from gateway.http.json_route import JsonRoute
 from gateway.http.route_docs import problems
@@ -19,13 +21,6 @@ from gateway.queues.documents import QueueDocument, classes_of, document_of
 from gateway.upstreams import CALL_TIMEOUT_SECONDS
 from gateway.words.enum_names import queue_change_kind_name, scheduler_plugin_kind_word
 from gateway.words.proto_time import instant_of, seconds_of
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from wavepool.scheduler.v1 import queues_pb2
-
-    from gateway.dependencies import Gateway
 
 router = APIRouter(tags=["queues"], route_class=JsonRoute)
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import grpc
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 from wavepool.billing.v1.identity_pb2 import ListNamesRequest
+from wavepool.scheduler.v1 import rankings_pb2
 from wavepool.scheduler.v1.rankings_pb2 import CompareJobsRequest, ListRankingsRequest
 
+from gateway.auth import Caller
 from gateway.dependencies import TheAccount, TheGateway
 from gateway.http.errors import ProblemError
 from gateway.http.json_route import JsonRoute
@@ -21,13 +24,6 @@ from gateway.upstreams import CALL_TIMEOUT_SECONDS
 from gateway.words.enum_names import comparison_verdict_name, timing_mode_word
 from gateway.words.proto_time import instant_of
 from submissions.modes import TimingMode, timing_number
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from wavepool.scheduler.v1 import rankings_pb2
-
-    from gateway.auth import Caller
 
 router = APIRouter(tags=["rankings"], route_class=JsonRoute)
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import uuid
+from collections.abc import AsyncGenerator, Iterable, Mapping
 from contextlib import aclosing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import grpc
 from fastapi import APIRouter, Header, Path, Query, Response
@@ -15,7 +16,9 @@ from starlette.websockets import WebSocket
 from wavepool.billing.v1.reports_pb2 import GetWorkCostRequest
 from wavepool.scheduler.v1 import reservations_pb2 as pb
 
+from gateway.auth import Caller
 from gateway.dependencies import (
+    Gateway,
     TheAccount,
     TheGateway,
     TheSender,
@@ -47,16 +50,10 @@ from gateway.reservations.views import (
 )
 from gateway.routes.identity_calls import call, names_of
 from gateway.submissions.frames import encode
+from gateway.submissions.visible_jobs import VisibleJobs
 from gateway.upstreams import CALL_TIMEOUT_SECONDS
 from servicekit.logging import get_logger
 from vocabulary.money import dollars_of
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Iterable, Mapping
-
-    from gateway.auth import Caller
-    from gateway.dependencies import Gateway
-    from gateway.submissions.visible_jobs import VisibleJobs
 
 log = get_logger(__name__)
 router = APIRouter(tags=["reservations"], route_class=JsonRoute)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Annotated, Self
+from typing import Annotated, Self
 
 from fastapi import APIRouter, Query, Response
+from google.protobuf.timestamp_pb2 import Timestamp
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, model_validator
+from wavepool.billing.v1 import identity_pb2
 from wavepool.billing.v1.identity_pb2 import CreateTokenRequest, ListTokensRequest, RevokeTokenRequest
 
 from gateway.dependencies import TheCaller, TheGateway, TheManager
@@ -15,10 +17,6 @@ from gateway.http.route_docs import problems
 from gateway.routes.identity_calls import call
 from gateway.upstreams import CALL_TIMEOUT_SECONDS
 from gateway.words.proto_time import NoNumber, instant_of, timestamp_of
-
-if TYPE_CHECKING:
-    from google.protobuf.timestamp_pb2 import Timestamp
-    from wavepool.billing.v1 import identity_pb2
 
 router = APIRouter(prefix="/tokens", tags=["tokens"], route_class=JsonRoute)
 

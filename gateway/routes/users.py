@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from datetime import datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
+from wavepool.billing.v1 import identity_pb2
 from wavepool.billing.v1.identity_pb2 import (
     ROLE_UNSPECIFIED,
     CreateUserRequest,
@@ -24,9 +25,6 @@ from gateway.routes.identity_calls import GrantUsd, Name, Reference, call
 from gateway.words.enum_names import role_word
 from gateway.words.proto_time import instant_of
 from vocabulary.money import micros_of
-
-if TYPE_CHECKING:
-    from wavepool.billing.v1 import identity_pb2
 
 router = APIRouter(prefix="/users", tags=["users"], route_class=JsonRoute)
 

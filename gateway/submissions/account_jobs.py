@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import grpc
-from wavepool.scheduler.v1.scheduler_pb2 import CancelJobRequest, GetJobRequest, SubmitJobRequest
+from wavepool.scheduler.v1.scheduler_pb2 import (
+    CancelJobRequest,
+    GetJobRequest,
+    Job,
+    JobSpec,
+    SubmitJobRequest,
+    SubmitJobResponse,
+)
 
+from gateway.auth import Caller
 from gateway.http.errors import RATE_LIMIT_EXCEEDED, FieldError, ProblemError
 from gateway.http.rpc_status import problem_of_rpc
-from gateway.upstreams import CALL_TIMEOUT_SECONDS
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from wavepool.scheduler.v1.scheduler_pb2 import Job, JobSpec, SubmitJobResponse
-
-    from gateway.auth import Caller
-    from gateway.upstreams import Upstreams
+from gateway.upstreams import CALL_TIMEOUT_SECONDS, Upstreams
 
 NOT_ENOUGH_CREDIT = {grpc.StatusCode.FAILED_PRECONDITION: 402}
 SEED_ERRORS_OF_SUBMIT = {

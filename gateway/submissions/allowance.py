@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from pydantic import BaseModel, Field
+from wavepool.scheduler.v1.scheduler_pb2 import Allowance
 
 from gateway.words.proto_time import seconds_of
-
-if TYPE_CHECKING:
-    from wavepool.scheduler.v1.scheduler_pb2 import Allowance
 
 IN_FLIGHT, HOURLY = "in-flight", "hourly"
 """Names of the two limits in the headers."""

@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 import zlib
-from typing import TYPE_CHECKING
 
 import grpc
-from wavepool.scheduler.v1.scheduler_pb2 import WatchJobRequest
+from wavepool.executor.v1.run_event_pb2 import Compiled
+from wavepool.scheduler.v1.scheduler_pb2 import Job, WatchJobRequest
 
 from gateway.http.errors import ProblemError
 from gateway.http.rpc_status import problem_of_rpc
-from gateway.upstreams import CALL_TIMEOUT_SECONDS
+from gateway.upstreams import CALL_TIMEOUT_SECONDS, Upstreams
 from vocabulary.limits import MAX_LISTING_BYTES
-
-if TYPE_CHECKING:
-    from wavepool.executor.v1.run_event_pb2 import Compiled
-    from wavepool.scheduler.v1.scheduler_pb2 import Job
-
-    from gateway.upstreams import Upstreams
 
 
 async def compiled_of(upstreams: Upstreams, job: Job) -> Compiled | None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
 
-from wavepool.executor.v1.run_event_pb2 import VERDICT_UNSPECIFIED
+from wavepool.executor.v1.run_event_pb2 import VERDICT_UNSPECIFIED, Finished, WrongAnswer
 from wavepool.scheduler.v1.scheduler_pb2 import JOB_STATE_CANCELLED
 from wavepool.submission.v1.submission_pb2 import RUN_MODE_SAMPLE, RUN_MODE_SANDBOX
 
@@ -13,11 +14,6 @@ from gateway.submissions.verdicts import final_status
 from gateway.words.enum_names import verdict_name
 from gateway.words.json_values import from_json
 from gateway.words.proto_time import seconds_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from wavepool.executor.v1.run_event_pb2 import Finished, WrongAnswer
 
 
 def end_frame(mode: int, state: int, result: Finished) -> tuple[str, dict[str, Any]]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from wavepool.scheduler.v1.scheduler_pb2 import JobEvent, Provisioning
 
 from gateway.submissions.end_frames import end_frame
 from gateway.submissions.run_frames import Frame, Setting, run_frame
@@ -11,9 +13,6 @@ from gateway.words.json_values import to_json
 from gateway.words.machine_figures import machine_figures
 from gateway.words.proto_time import milliseconds_of, seconds_of
 from vocabulary.money import dollars_of
-
-if TYPE_CHECKING:
-    from wavepool.scheduler.v1.scheduler_pb2 import JobEvent, Provisioning
 
 
 def frame_of(event: JobEvent, setting: Setting) -> Frame | None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from wavepool.scheduler.v1.scheduler_pb2 import WatchJobRequest
+from wavepool.scheduler.v1.scheduler_pb2 import Job, JobEvent, WatchJobRequest
 
 from gateway.metrics import clients_dropped, streams_open
 from gateway.submissions.job_stream import FellBehindError, JobStream
@@ -17,9 +18,6 @@ from servicekit.logging import get_logger
 from vocabulary.backoff import Backoff
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
-
-    from wavepool.scheduler.v1.scheduler_pb2 import Job, JobEvent
     from wavepool.scheduler.v1.scheduler_pb2_grpc import SchedulerServiceAsyncStub
 
 log = get_logger(__name__)

@@ -14,26 +14,20 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
-from typing import TYPE_CHECKING
 
 import grpc
+from wavepool.scheduler.v1.scheduler_pb2 import JobEvent
 
 from gateway.submissions.frames import encode, frame_of
 from gateway.submissions.run_frames import Frame, Setting
 from servicekit.feed import Feed
 from servicekit.logging import get_logger
-from vocabulary.backoff import Retries
+from vocabulary.backoff import Backoff, Retries
 
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable
-
-    from wavepool.scheduler.v1.scheduler_pb2 import JobEvent
-
-    from vocabulary.backoff import Backoff
-
-    WatchEvents = Callable[[int], AsyncGenerator[JobEvent]]
-    """Streams a job's events after a sequence number; may end at any time."""
+WatchEvents = Callable[[int], AsyncGenerator[JobEvent]]
+"""Streams a job's events after a sequence number; may end at any time."""
 
 log = get_logger(__name__)
 

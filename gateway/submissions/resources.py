@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
 from wavepool.scheduler.v1 import scheduler_pb2
 
 from vocabulary.names import none_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 KAIWO = "kaiwo.ai/"
 FRACTION, MEMORY = f"{KAIWO}gpu-fraction", f"{KAIWO}gpu-memory"

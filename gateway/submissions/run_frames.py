@@ -2,9 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import Any, Literal, cast
 
+from wavepool.executor.v1.run_event_pb2 import (
+    Band,
+    Benchmarked,
+    BenchmarkResult,
+    Checked,
+    Compiled,
+    Extent,
+    IsaReport,
+    KernelHint,
+    KernelReport,
+    Profile,
+    ProfiledKernel,
+    RunEvent,
+    TestResult,
+)
+from wavepool.scheduler.v1.scheduler_pb2 import JobEvent
 from wavepool.submission.v1.submission_pb2 import RUN_MODE_CHECK, RUN_MODE_FULL, RUN_MODE_SAMPLE
 
 from gateway.words.enum_names import (
@@ -16,26 +33,6 @@ from gateway.words.enum_names import (
 )
 from gateway.words.proto_time import seconds_of
 from vocabulary.counts import counted
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from wavepool.executor.v1.run_event_pb2 import (
-        Band,
-        Benchmarked,
-        BenchmarkResult,
-        Checked,
-        Compiled,
-        Extent,
-        IsaReport,
-        KernelHint,
-        KernelReport,
-        Profile,
-        ProfiledKernel,
-        RunEvent,
-        TestResult,
-    )
-    from wavepool.scheduler.v1.scheduler_pb2 import JobEvent
 
 NS_PER_MS = 1e6
 CI_CONFIDENCE = 0.95

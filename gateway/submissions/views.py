@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from pydantic import BaseModel, Field
+from wavepool.executor.v1.run_event_pb2 import Benchmarked
+from wavepool.scheduler.v1 import scheduler_pb2
 from wavepool.scheduler.v1.scheduler_pb2 import JOB_STATE_CANCELLED, JOB_STATE_FAILED, JOB_STATE_FINISHED
 
 from gateway.submissions.end_frames import end_frame
@@ -17,10 +19,6 @@ from gateway.words.json_values import from_json, json_safe
 from gateway.words.proto_time import instant_of, seconds_of
 from vocabulary.money import dollars_of
 from vocabulary.slots import EIGHTHS_PER_GPU
-
-if TYPE_CHECKING:
-    from wavepool.executor.v1.run_event_pb2 import Benchmarked
-    from wavepool.scheduler.v1 import scheduler_pb2
 
 OVER = frozenset({JOB_STATE_FINISHED, JOB_STATE_CANCELLED, JOB_STATE_FAILED})
 

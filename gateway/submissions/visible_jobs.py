@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 import grpc
 from wavepool.scheduler.v1.reservations_pb2 import GetReservationRequest
+from wavepool.vmpool.v1.vmpool_pb2 import Machine
 
+from gateway.auth import Caller
 from gateway.http.errors import ProblemError
 from gateway.submissions import account_jobs
-from gateway.upstreams import CALL_TIMEOUT_SECONDS
-
-if TYPE_CHECKING:
-    from wavepool.vmpool.v1.vmpool_pb2 import Machine
-
-    from gateway.auth import Caller
-    from gateway.upstreams import Upstreams
+from gateway.upstreams import CALL_TIMEOUT_SECONDS, Upstreams
 
 JOB_ID = re.compile(r"(?:job|res)_[0-9A-Z]+")
 HIDDEN = "(of another account)"

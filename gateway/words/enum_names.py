@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from wavepool.billing.v1.alerts_pb2 import AlertComparison, AlertEvent, AlertPhase, AlertSeverity, DeliveryOutcome
 from wavepool.billing.v1.billing_pb2 import BudgetPeriod, BudgetScope, PostingKind
@@ -27,9 +28,6 @@ from wavepool.scheduler.v1.reservations_pb2 import ReservationState
 from wavepool.scheduler.v1.scheduler_pb2 import JobState
 from wavepool.submission.v1.submission_pb2 import RunMode, TimingMode
 from wavepool.vmpool.v1.vmpool_pb2 import MachineFault, MachineOrigin, MachineState, StartKind
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 def enum_name(name_of: Callable[[Any], str], prefix: str, number: int) -> str:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
 
 import orjson
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 MAX_EXACT_INTEGER = 2**53
 """Largest integer up to which a double, JavaScript's only number, is exact."""

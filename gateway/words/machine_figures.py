@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from wavepool.vmpool.v1.vmpool_pb2 import Machine
 
 from gateway.words.proto_time import seconds_of
 from vocabulary.money import dollars_of
-
-if TYPE_CHECKING:
-    from wavepool.vmpool.v1.vmpool_pb2 import Machine
 
 
 def machine_figures(machine: Machine) -> dict[str, Any]:

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
+from google.protobuf.duration_pb2 import Duration
+from google.protobuf.timestamp_pb2 import Timestamp
 from pydantic import AfterValidator, BeforeValidator, WithJsonSchema, WrapValidator
 
 from servicekit.rpc.proto_time import instant_to_proto
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from google.protobuf.duration_pb2 import Duration
-    from google.protobuf.timestamp_pb2 import Timestamp
 
 NUMBER = re.compile(r"\s*[+-]?[0-9.]+([eE][+-]?[0-9]+)?\s*")
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

@@ -19,27 +19,19 @@ address is taken) always stay in the context: on the stack, all threads of a vec
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
 from hipcpu.forms.barrier_area import MASKS
-from hipcpu.forms.region_plan import number_of
+from hipcpu.forms.region_plan import RegionPlan, Uniform, number_of
 from hipcpu.forms.wave_values import with_wave_values
 from hipcpu.ir.derived_values import needed
-from hipcpu.ir.function import Function, block, reachable
+from hipcpu.ir.function import Block, Function, block, reachable
 from hipcpu.ir.index_values import declarations
 from hipcpu.ir.instruction import Instruction
 from hipcpu.ir.lazy import lazy
-from hipcpu.ir.synchronisation import barrier_of
-from hipcpu.ir.text import parameters_text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from hipcpu.forms.region_plan import RegionPlan, Uniform
-    from hipcpu.ir.function import Block
-    from hipcpu.ir.synchronisation import Barrier
-    from hipcpu.ir.text import Operand
-    from hipcpu.ir.variables import Variable
+from hipcpu.ir.synchronisation import Barrier, barrier_of
+from hipcpu.ir.text import Operand, parameters_text
+from hipcpu.ir.variables import Variable
 
 _RETURN = Instruction("  ret void")
 

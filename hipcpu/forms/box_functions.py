@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from hipcpu.forms.barrier_area import BROUGHT, VALUES
-from hipcpu.forms.thread_loops import RegionCall, index_loads
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from hipcpu.forms.barrier_regions import Regions
-    from hipcpu.forms.region_plan import RegionPlan
-    from hipcpu.forms.thread_loops import LoopWriter
+from hipcpu.forms.barrier_regions import Regions
+from hipcpu.forms.region_plan import RegionPlan
+from hipcpu.forms.thread_loops import LoopWriter, RegionCall, index_loads
 
 _PARAMETERS = (
     "ptr noalias readonly %arguments, ptr noalias readonly %index, ptr noalias %wp.context, "

@@ -8,8 +8,8 @@ function per thread, which the runtime runs on a stack of its own.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from hipcpu.forms.barrier_regions import Regions
 from hipcpu.forms.box_functions import regions_function, regions_symbol
@@ -18,18 +18,14 @@ from hipcpu.forms.thread_loops import LoopWriter
 from hipcpu.ir.derived_values import without_derived_values
 from hipcpu.ir.function import Function
 from hipcpu.ir.index_values import THREAD, UNIFORM, declarations, parameter, with_index_parameters
+from hipcpu.ir.instruction import Instruction
 from hipcpu.ir.module import Module
 from hipcpu.ir.synchronisation import with_barriers_apart
 from hipcpu.ir.text import parameters_text, plain
 from hipcpu.modules import back_end
 from hipcpu.modules.device_module import kernel_symbol
+from hipcpu.modules.host_module import Kernel
 from hipcpu.modules.thunks import TableRow, argument_loads, thunk, thunk_symbol
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from hipcpu.ir.instruction import Instruction
-    from hipcpu.modules.host_module import Kernel
 
 _RUNTIME = "@__wp_"
 _OURS = ("@__wp_kernel.", "@__wp_dynamic_shared")

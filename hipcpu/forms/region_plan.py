@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from hipcpu.ir.synchronisation import after_label, barrier_label, barrier_of
+from hipcpu.ir.function import Blocks
+from hipcpu.ir.instruction import Instruction
+from hipcpu.ir.synchronisation import Barrier, after_label, barrier_label, barrier_of
 from hipcpu.ir.uniformity import uniform_variables
 from hipcpu.ir.variables import Variable, live_at_entry, stored_in, variables_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from hipcpu.ir.function import Blocks
-    from hipcpu.ir.instruction import Instruction
-    from hipcpu.ir.synchronisation import Barrier
 
 # Room for 1024 threads and at least one more cache line: arrays a power of two apart share few lines of a cache.
 _THREAD_SLOTS = 1024 + 16

@@ -14,17 +14,13 @@ many regions is a function of its own: a flash attention with 160 shuffles took 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from hipcpu.forms.barrier_area import NEXT
 from hipcpu.forms.barrier_regions import region_symbol
+from hipcpu.ir.function import Function
 from hipcpu.ir.index_values import UNIFORM, parameter
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from hipcpu.ir.function import Function
 
 _UNIFORM_OFFSET = 12  # bytes, after the three thread indices in BlockIndex
 _MOST_LOOPS_IN_A_FUNCTION = 24

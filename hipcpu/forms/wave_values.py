@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Iterator
 
 from hipcpu.forms.barrier_area import ACTIVE, ARRIVED, COUNT
 from hipcpu.ir.instruction import Instruction
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
 
 _AREA, _VALUES = "%wp.barrier_area", "%wp.values"
 

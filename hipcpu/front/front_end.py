@@ -5,16 +5,13 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from hipcpu import toolchain
 from hipcpu.build_folder import ToolchainError
 from hipcpu.front.included_files import dependency_options, foreign_files
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
 
 # Errors of a source begin with its name; these are about our precompiled headers.
 BROKEN_PRELUDE = re.compile(r"^(?:fatal )?error: .*\b(?:PCH|precompiled).*$", re.MULTILINE)

@@ -5,13 +5,10 @@ Inlined code from headers (shuffles, vector types) counts as the line of the sub
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from hipcpu.ir.instruction import Instruction
-    from hipcpu.ir.module import Module
+from hipcpu.ir.instruction import Instruction
+from hipcpu.ir.module import Module
 
 
 class DebugLocations:

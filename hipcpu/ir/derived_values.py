@@ -7,16 +7,12 @@ definitions are taken out of the body, and each region that uses one gets a copy
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
+from hipcpu.ir.function import Blocks
+from hipcpu.ir.instruction import Instruction
 from hipcpu.ir.text import words
 from hipcpu.ir.value_types import is_scalar
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from hipcpu.ir.function import Blocks
-    from hipcpu.ir.instruction import Instruction
 
 # Instructions without side effects that may run even if the kernel would not run them: at worst they give poison.
 _ARITHMETIC = frozenset(words("add sub mul shl lshr ashr and or xor sext zext trunc bitcast sitofp uitofp icmp"))

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from hipcpu.ir.instruction import Instruction
 from hipcpu.ir.lazy import lazy
-from hipcpu.ir.text import bracketed, operands_from_text, plain, symbols_in, without_attached, words
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-    from hipcpu.ir.text import Operand
+from hipcpu.ir.text import Operand, bracketed, operands_from_text, plain, symbols_in, without_attached, words
 
 _SYMBOL = re.compile(r'(@"[^"]*"|@[-\w$.]+)\(')
 _LABEL = re.compile(r'("[^"]*"|[-\w$.]+):')

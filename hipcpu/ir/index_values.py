@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from hipcpu.ir.function import Blocks
+from hipcpu.ir.function import Blocks
 
 # Fields of BlockIndex that are the same for all threads of a block, in the struct's order after the thread's own.
 UNIFORM = tuple(f"{what}_{axis}" for what in ("block", "block_dim", "grid_dim") for axis in "xyz")

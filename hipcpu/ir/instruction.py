@@ -7,7 +7,7 @@ printed as they were read. New instructions are made from their text.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from hipcpu.ir.lazy import lazy
 from hipcpu.ir.text import (
@@ -23,9 +23,6 @@ from hipcpu.ir.text import (
     with_locals_renamed,
     words,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _HEAD = re.compile(r'\s*(?:(%(?:"[^"]*"|[-\w$.]+)) = )?(?:(?:tail|musttail|notail) )?([a-z_]+)(?: |$|(?=,))')
 _ATTACHED = re.compile(r", !([\w.]+) (![\w.]+)")

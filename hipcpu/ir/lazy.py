@@ -5,10 +5,8 @@ Until Python 3.12 `functools.cached_property` takes a lock for each, which cost 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Generic, TypeVar
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from collections.abc import Callable
+from typing import Generic, TypeVar
 
 _Owner = TypeVar("_Owner")
 _Value = TypeVar("_Value")

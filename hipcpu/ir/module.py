@@ -7,16 +7,13 @@ pass changed is printed as it was read.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TypeAlias
 
 from hipcpu.ir.function import Function
+from hipcpu.ir.instruction import Instruction
 from hipcpu.ir.lazy import lazy
 from hipcpu.ir.text import leading_type, leading_value, plain, split_list, with_symbols_renamed, without_attached, words
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-
-    from hipcpu.ir.instruction import Instruction
 
 _GLOBAL = re.compile(r'(@(?:"[^"]*"|[-\w$.]+)) = (.*?)\b(global|constant|alias|ifunc) (.*)$')
 _DECLARED = re.compile(r'declare .*?(@(?:"[^"]*"|[-\w$.]+))\(')

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from hipcpu.ir.function import Block, block
+from hipcpu.ir.function import Block, Blocks, block
 from hipcpu.ir.instruction import Instruction
-
-if TYPE_CHECKING:
-    from hipcpu.ir.function import Blocks
 
 _BLOCK, _WAVE = "@__wp_block_barrier", "@__wp_wave_barrier"
 

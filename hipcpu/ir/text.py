@@ -6,10 +6,8 @@ Code that reads IR asks this model, and does not match text itself.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 _WORD = r'(?:"[^"]*"|[-\w$.]+)'
 _NAME, _NUMBER = re.compile(f"[%@]{_WORD}"), frozenset("-0123456789")

@@ -8,18 +8,12 @@ lies between such a branch and that point, so that threads never wait at differe
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
-from hipcpu.ir.function import successors_of
+from hipcpu.ir.function import Block, Blocks, successors_of
 from hipcpu.ir.index_values import THREAD, parameter
-from hipcpu.ir.variables import live_at_entry, stored_in
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from hipcpu.ir.function import Block, Blocks
-    from hipcpu.ir.instruction import Instruction
-    from hipcpu.ir.variables import Variable
+from hipcpu.ir.instruction import Instruction
+from hipcpu.ir.variables import Variable, live_at_entry, stored_in
 
 _OPAQUE = frozenset(("load", "call", "atomicrmw", "cmpxchg", "phi"))
 

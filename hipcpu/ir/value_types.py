@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from hipcpu.ir.text import split_list
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _SCALAR_BYTES = {"half": 2, "bfloat": 2, "float": 4, "double": 8, "ptr": 8}
 # Shared and private memory of AMD's GPUs has short addresses.

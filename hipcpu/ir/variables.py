@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from hipcpu.ir.function import Block, Blocks
-    from hipcpu.ir.instruction import Instruction
+from hipcpu.ir.function import Block, Blocks
+from hipcpu.ir.instruction import Instruction
 
 
 @dataclass(frozen=True)

@@ -5,13 +5,8 @@ llvmlite's code generator puts `llvm.global_ctors` into `.ctors`, which today's 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from hipcpu.ir.module import Global
+from hipcpu.ir.module import Global, Item, Module
 from hipcpu.ir.text import operands_from_text
-
-if TYPE_CHECKING:
-    from hipcpu.ir.module import Item, Module
 
 CONSTRUCTORS = "@llvm.global_ctors"
 

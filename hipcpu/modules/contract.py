@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import difflib
 import re
-from typing import TYPE_CHECKING
 
 from hipcpu.build_folder import BuildKind
-
-if TYPE_CHECKING:
-    from hipcpu.modules.host_module import HostModule
+from hipcpu.modules.host_module import HostModule
 
 _MANGLED = "@_Z8solution"
 

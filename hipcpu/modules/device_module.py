@@ -11,17 +11,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from hipcpu.ir.function import Function
-from hipcpu.ir.module import Global, Module, attribute_group_without
+from hipcpu.ir.module import Global, Item, Module, attribute_group_without
 from hipcpu.ir.text import plain
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from hipcpu.ir.module import Item
 
 DYNAMIC_SHARED = "@__wp_dynamic_shared"
 _SHARED_BYTES = 64 * 1024

@@ -6,12 +6,8 @@ submission of kernels alone must run no other code, so such a build is refused.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from hipcpu.ir.module import Module
 from hipcpu.ir.text import words
-
-if TYPE_CHECKING:
-    from hipcpu.ir.module import Module
 
 _CONSTRUCTORS = frozenset(("@llvm.global_ctors", "@llvm.global_dtors"))
 _EXTERNAL = frozenset(("external", "extern_weak"))

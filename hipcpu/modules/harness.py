@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import json
 import subprocess
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from hipcpu import toolchain
 from hipcpu.build_folder import OUR_FILES, BuildKind, ToolchainError
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from hipcpu.modules.host_module import HostModule, Kernel
+from hipcpu.modules.host_module import HostModule, Kernel
 
 HARNESS_OBJECT = "harness.o"
 

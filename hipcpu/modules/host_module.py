@@ -13,17 +13,13 @@ members into one, so the place of each IR parameter in a source parameter is rea
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from hipcpu.ir.function import Function
+from hipcpu.ir.instruction import Instruction
 from hipcpu.ir.module import Module
 from hipcpu.ir.text import plain
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from hipcpu.ir.function import Function
-    from hipcpu.ir.instruction import Instruction
 
 MANAGED = "@__hipRegisterManagedVar"
 """Function that the host side calls for each managed variable."""

@@ -7,14 +7,10 @@ run one after another, so the active ones wait for each other before and after e
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from hipcpu.ir.function import Function
 from hipcpu.ir.instruction import Instruction
+from hipcpu.ir.module import Module
 from hipcpu.ir.text import locals_in, symbols_in
-
-if TYPE_CHECKING:
-    from hipcpu.ir.function import Function
-    from hipcpu.ir.module import Module
 
 _BARRIER = "@__wp_wave_barrier"
 _CALL = Instruction(f"  call void {_BARRIER}(i64 0, i64 0, i32 0)")

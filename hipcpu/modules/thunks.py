@@ -6,19 +6,14 @@ A thunk takes the array of addresses that `hipLaunchKernel` was given, loads eac
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from hipcpu.ir.text import unescaped
+from hipcpu.ir.function import Function
+from hipcpu.ir.synchronisation import Barrier
+from hipcpu.ir.text import Operand, unescaped
 from hipcpu.modules.device_module import DYNAMIC_SHARED, kernel_symbol
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-
-    from hipcpu.ir.function import Function
-    from hipcpu.ir.synchronisation import Barrier
-    from hipcpu.ir.text import Operand
-    from hipcpu.modules.host_module import HostModule, Kernel, Place, Variable
+from hipcpu.modules.host_module import HostModule, Kernel, Place, Variable
 
 
 @dataclass(frozen=True)

@@ -8,22 +8,17 @@ comes last: it may not remove a call.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
 from hipcpu.front.diagnostics import SOURCE
 from hipcpu.ir.debug_locations import DebugLocations
+from hipcpu.ir.module import Module
 from hipcpu.ir.text import plain
 from hipcpu.modules.device_module import kernel_symbol
+from hipcpu.modules.host_module import Kernel
 from hipcpu.modules.thunks import TableRow, thunk, thunk_symbol
 from hipcpu.sanitizer.instrument import instrumented
 from hipcpu.sanitizer.variables import with_guarded_variables
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from hipcpu.ir.module import Module
-    from hipcpu.modules.host_module import Kernel
-
 
 PUBLIC = frozenset({"__wp_list_variables"})
 """Symbols by which the runtime recognises a sanitized build."""

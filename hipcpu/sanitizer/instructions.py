@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from hipcpu.ir.instruction import Instruction
+from hipcpu.ir.instruction import Instruction
 
 _ORDERED = frozenset(("acquire", "release", "acq_rel", "seq_cst"))
 _COPIES = ("@llvm.memcpy.", "@llvm.memmove.")

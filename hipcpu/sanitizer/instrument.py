@@ -6,17 +6,13 @@ value. Everything else is checked at run time, and the runtime finds out what th
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
+from hipcpu.ir.debug_locations import DebugLocations
+from hipcpu.ir.function import Function
 from hipcpu.ir.instruction import Instruction
+from hipcpu.ir.module import Module
 from hipcpu.sanitizer.instructions import MemoryAccess, Operation, accesses_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from hipcpu.ir.debug_locations import DebugLocations
-    from hipcpu.ir.function import Function
-    from hipcpu.ir.module import Module
 
 _DECLARATIONS = (
     "declare void @__wp_check_read(ptr, i64, i64, i32, i32)",

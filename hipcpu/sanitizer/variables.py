@@ -8,14 +8,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from hipcpu.ir.module import Global
+from hipcpu.ir.module import Global, Item, Module
 from hipcpu.modules.device_module import DYNAMIC_SHARED
 from hipcpu.sanitizer.instructions import size_of
-
-if TYPE_CHECKING:
-    from hipcpu.ir.module import Item, Module
 
 GUARD_BYTES = 64
 """Size of a guard zone, as `kVariableGuard` of `runtime/sanitizer/sanitizer_memory.cpp`."""

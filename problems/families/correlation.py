@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from problems.kit.definition import Part
+from problems.kit.definition import Case, Part
 from problems.kit.parts import Slide, some_windows
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from problems.kit.definition import Case
 
 MOST_DIRECT_PRODUCTS = 1 << 26
 """A tenth of a second's work; beyond it the Fourier transform is far quicker, and for so many taps exact enough."""

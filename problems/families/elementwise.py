@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from problems.kit.cases import CaseTemplate
-from problems.kit.definition import Initial, Part, Problem, Sizes, SizeSet
+from problems.kit.definition import Case, Initial, Part, Problem, Sizes, SizeSet
 from problems.kit.distributions import SPIKE_FACTOR, Distribution, any_distribution, scaled
-from problems.kit.domain import ANY
+from problems.kit.domain import ANY, Domain
 from problems.kit.parts import some_elements
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
-
-    from problems.kit.definition import Case
-    from problems.kit.domain import Domain
 
 _HIDDEN_ROWS = {SizeSet.CPU: (1, 61, 127, 257), SizeSet.GPU: (4093, 4099, 6143, 8191)}
 _HIDDEN_COLUMNS = {SizeSet.CPU: (251, 331, 509), SizeSet.GPU: (4091, 5003, 7169, 8193)}

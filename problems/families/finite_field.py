@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike, NDArray
 
 from problems.kit.distributions import Unmade, as_drawn, recipe_of, spike_places, whole_numbers
-
-if TYPE_CHECKING:
-    from numpy.typing import DTypeLike, NDArray
 
 MERSENNE_31 = 2**31 - 1
 MERSENNE_61 = 2**61 - 1

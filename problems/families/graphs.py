@@ -6,15 +6,12 @@ Weights are so small that every path and every tree weighs less than 2^24: float
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from problems.kit.cases import CaseTemplate
 from problems.kit.definition import SizeSet
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 LIGHT = 20
 HEAVY = 10_000

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from enum import StrEnum
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from problems.kit.cases import CaseTemplate
 from problems.kit.definition import SizeSet
 from problems.kit.distributions import spike_places
 from problems.kit.domain import Domain
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 BRIGHTEST = 255.0
 PIXELS = Domain(0.0, BRIGHTEST)

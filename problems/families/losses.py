@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from problems.kit.cases import CaseTemplate
-from problems.kit.definition import Initial, Part, Problem, Sizes, SizeSet
+from problems.kit.definition import Case, Initial, Part, Problem, Sizes, SizeSet
 from problems.kit.distributions import Distribution
-from problems.kit.domain import ANY
+from problems.kit.domain import ANY, Domain
 from problems.kit.parts import some_elements
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
-
-    from problems.kit.definition import Case
-    from problems.kit.domain import Domain
-
 
 loss_case = CaseTemplate("N={n}, {distribution}")
 

@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import prod
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from problems.kit.cases import CaseTemplate
-from problems.kit.definition import Difficulty, Initial, Part, Problem, Sizes, SizeSet
+from problems.kit.definition import Case, Difficulty, Initial, Part, Problem, Sizes, SizeSet
 from problems.kit.distributions import Distribution, Form, any_distribution, formed
-from problems.kit.domain import ANY_SCALE
+from problems.kit.domain import ANY_SCALE, Domain
 from problems.kit.factors import Factors
 from problems.kit.parts import grid, some_tile, within
 from problems.kit.rounding import SUM, sum_condition
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
-
-    from problems.kit.definition import Case
-    from problems.kit.domain import Domain
 
 _HIDDEN_LENGTHS = {SizeSet.CPU: (31, 61, 97, 131), SizeSet.GPU: (509, 1021, 1531, 2053)}
 

@@ -8,15 +8,13 @@ and e5m2fnuz: an e4m3fnuz byte is worth half of what it is worth as e4m3fn, its 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import ml_dtypes
 import numpy as np
+from numpy.typing import NDArray
 
 from problems.kit.distributions import Codes, Distribution, some_codes
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 MX_BLOCK = 32
 NV_BLOCK = 16

@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from math import prod, sqrt
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from problems.kit.cases import CaseTemplate
-from problems.kit.definition import Difficulty, Initial, Part, Problem, Sizes, SizeSet, Tolerance
+from problems.kit.definition import Case, Difficulty, Initial, Part, Problem, Sizes, SizeSet, Tolerance
 from problems.kit.distributions import Distribution
-from problems.kit.domain import ANY
+from problems.kit.domain import ANY, Domain
 from problems.kit.parts import some_pieces, within
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
-
-    from problems.kit.definition import Case
-    from problems.kit.domain import Domain
 
 MOMENT_EPSILON = 1e-5
 """Added to a variance or a mean square before its root is taken."""

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import prod, sqrt
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from problems.families.correlation import window_part
 from problems.kit.definition import Case, Initial, Part, Problem, SizeSet, Tolerance
 from problems.kit.distributions import Distribution, any_distribution
-from problems.kit.domain import ANY_SCALE
+from problems.kit.domain import ANY_SCALE, Domain
 from problems.kit.parts import Slide
 from problems.kit.rounding import EXACT
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
-
-    from problems.kit.domain import Domain
 
 _SIDES = ("H", "W", "D")
 _HIDDEN_SIDES = {

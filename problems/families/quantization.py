@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from math import prod
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from problems.families.microscaling import (
     E2M1,
@@ -21,20 +23,12 @@ from problems.families.microscaling import (
     untiled,
 )
 from problems.kit.cases import CaseTemplate
-from problems.kit.chaining import ROLL, rolled
-from problems.kit.definition import Initial, Part, Problem, Sizes, SizeSet, Tolerance
+from problems.kit.chaining import ROLL, ChainRule, rolled
+from problems.kit.definition import Case, Initial, Part, Problem, Sizes, SizeSet, Tolerance
 from problems.kit.distributions import Blocks, Distribution, some_blocks, whole_numbers
 from problems.kit.factors import Factors
 from problems.kit.parts import grid, some_pieces, some_tile, within
 from problems.kit.rounding import EXACT, SUM, sum_condition
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from numpy.typing import NDArray
-
-    from problems.kit.chaining import ChainRule
-    from problems.kit.definition import Case
 
 DISTRIBUTIONS = (Distribution.UNIFORM, Distribution.POSITIVE, Distribution.NORMAL)
 """Of products, whose terms differ by their codes already."""

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from string import Formatter
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
 
 from problems.kit.definition import Case
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    import numpy as np
 
 
 class CaseTemplate:

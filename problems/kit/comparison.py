@@ -13,19 +13,15 @@ way, or leaves out small terms, does not, however small each error is.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from problems.kit.definition import Tolerance
 from problems.kit.element_types import is_floating, spacing_at_one, underflow
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from numpy.typing import NDArray
-
-    from problems.kit.definition import Tolerance
 
 BIAS_SHARE = 0.5
 """Of the units that are granted to an element: what the mean of the signed errors may come to."""

@@ -3,28 +3,24 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cache
 from math import prod
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
+from problems.kit.chaining import ChainRule
 from problems.kit.distributions import SPANS, SPIKE_FACTOR, WHOLE_SPAN, Distribution, SizesOnly, sample
+from problems.kit.domain import Domain
 from problems.kit.element_types import ELEMENT_TYPES, source_with_element_type
+from problems.kit.factors import Factors
 from problems.kit.integer_expression import Shape, parse_list
 from problems.kit.signature import Initial, Parameter, parse_signature
 from vocabulary.limits import DEFAULT_DTYPE
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from problems.kit.chaining import ChainRule
-    from problems.kit.domain import Domain
-    from problems.kit.factors import Factors
 
 
 class SizeSet(StrEnum):

@@ -6,19 +6,16 @@ their grid down, or skip a remainder, do not look.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from math import inf, prod, sqrt
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
+from numpy.typing import DTypeLike, NDArray
 
 from problems.kit.threads import on_threads
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from numpy.typing import DTypeLike, NDArray
 
 TILE_ELEMENTS = 64
 """One wavefront: the last tile of an array is its last 64 elements."""

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import ml_dtypes
 import numpy as np
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _FLOAT_BYTES = 4
 

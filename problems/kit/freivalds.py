@@ -22,23 +22,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import log, prod, sqrt
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from problems.kit.comparison import Comparison, compare
+from problems.kit.definition import Tolerance
 from problems.kit.element_types import spacing_at_one, underflow
+from problems.kit.factors import Factors
 from problems.kit.imprecision import Precision, precision_of
 from problems.kit.rounding import sum_condition
 from problems.kit.threads import on_threads
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from problems.kit.definition import Tolerance
-    from problems.kit.factors import Factors
-
-    Matrix = NDArray[np.float64]
+Matrix = NDArray[np.float64]
 
 VECTORS = 8
 """An error above the bound is missed with a probability of 2^-8 by one check; every call has its own."""

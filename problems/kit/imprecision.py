@@ -28,21 +28,17 @@ Errors that are smaller than 6 asks of every narrower format have another cause.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import ml_dtypes
 import numpy as np
+from numpy.typing import NDArray
 
 from problems.kit.comparison import CHUNK_ELEMENTS, chunks, difference_of, unit_of
+from problems.kit.definition import Tolerance
 from problems.kit.element_types import is_floating, spacing_at_one, underflow
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
-
-    from problems.kit.definition import Tolerance
 
 FORMATS: Mapping[str, np.dtype[Any]] = {
     "float32": np.dtype(np.float32),

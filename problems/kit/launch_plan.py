@@ -13,19 +13,15 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 
 from problems.kit.integer_expression import Expression, ExpressionError, Shape, parse
-from problems.kit.signature import DTYPES
+from problems.kit.signature import DTYPES, Parameter
 from vocabulary.limits import MAX_PLAN_BYTES
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from problems.kit.signature import Parameter
 
 MAX_LAUNCHES = 64
 MAX_SCRATCH_BUFFERS = 16

@@ -9,13 +9,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+from numpy.typing import NDArray
 
 ELEMENTS = 1 << 19
 """Of each array, about; drawing and comparing as many takes some hundredths of a second."""

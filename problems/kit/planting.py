@@ -10,19 +10,15 @@ without a stated domain stay as they were drawn, as only their problem knows how
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from problems.kit.definition import Problem
 from problems.kit.distributions import SPANS, WHOLE_SPAN, Recipe, Unmade, as_drawn, recipe_of, scaled, spike_places
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
-
-    from problems.kit.definition import Problem
-    from problems.kit.domain import Domain
+from problems.kit.domain import Domain
 
 _LEAST_OF_LARGEST = 0.5
 """What a planted value is of the largest that was drawn, at least."""

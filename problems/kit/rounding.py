@@ -8,14 +8,12 @@ every fp32 order, with or without fused multiply-add; terms or accumulators of h
 from __future__ import annotations
 
 from math import sqrt
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from problems.kit.definition import Tolerance
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 EPS = float(np.finfo(np.float32).eps)
 """The spacing of float32 at 1: what units are multiplied by."""

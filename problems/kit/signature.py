@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from problems.kit.element_types import ELEMENT_TYPES
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 DTYPES: Mapping[str, np.dtype[Any]] = {
     **{spelling: element.dtype for element in ELEMENT_TYPES.values() for spelling in element.spellings},

@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from problems.kit.integer_expression import Expression, ExpressionError
-from problems.kit.launch_plan import MAX_SCRATCH_BYTES, Constant, LaunchPlanError
+from problems.kit.integer_expression import Expression, ExpressionError, Shape
+from problems.kit.launch_plan import MAX_SCRATCH_BYTES, Constant, Launch, LaunchLimits, LaunchPlan, LaunchPlanError
 from problems.kit.signature import DTYPES
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from problems.kit.integer_expression import Shape
-    from problems.kit.launch_plan import Launch, LaunchLimits, LaunchPlan
 
 _AXES = 3
 

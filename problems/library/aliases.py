@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from difflib import get_close_matches
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
 
 ALIASES: dict[str, tuple[str, ...]] = {
     "all-pairs-shortest-path": ("apsp", "all-pairs-shortest-paths", "floyd-warshall"),

@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import chain
 from math import prod
 from time import process_time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from problems.kit.comparison import compare
-from problems.kit.definition import SizeSet
+from problems.kit.definition import Case, Problem, SizeSet
 from problems.kit.element_types import is_floating, largest_finite
 from problems.library.findings import Finding
 from problems.library.lazy import Call, lazy_answers
 from vocabulary.limits import DEFAULT_DTYPE
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from numpy.typing import NDArray
-
-    from problems.kit.definition import Case, Problem
 
 MAX_REFERENCE_SECONDS = 2.0
 """Processor time for inputs, reference and condition of all CPU cases together: the judge makes them for every call."""

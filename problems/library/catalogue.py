@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import importlib.util
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,9 +18,6 @@ from problems.kit.signature import SignatureError, parse_signature
 from problems.library.aliases import nearest_slugs, resolved_slug
 from problems.library.variants import section_on_variants, variant_of
 from vocabulary.limits import DEFAULT_DTYPE
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 FILES = ("problem.py", "statement.md", "starter.hip", "solution.hip")
 """Files of every problem folder."""

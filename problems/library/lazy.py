@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from problems.kit.definition import Case, Problem
 from problems.kit.distributions import TILE_ELEMENTS
 from problems.kit.element_types import ELEMENT_TYPES, largest_finite
 from problems.kit.planting import planted
-from problems.kit.signature import Initial
+from problems.kit.signature import Initial, Parameter
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
-    from numpy.typing import NDArray
-
-    from problems.kit.definition import Case, Problem
-    from problems.kit.signature import Parameter
-
-    Outputs = dict[str, NDArray[Any]]
-    Answers = Iterator[tuple[str, Outputs]]
+Outputs = dict[str, NDArray[Any]]
+Answers = Iterator[tuple[str, Outputs]]
 
 
 @dataclass(frozen=True)

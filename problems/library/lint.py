@@ -7,18 +7,14 @@ an unknown slug; it reports its progress on stderr.
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
+from problems.kit.definition import CatalogueEntry
 from problems.library.case_lint import lint_cases, lint_variant
 from problems.library.catalogue import Catalogue, CatalogueError
+from problems.library.findings import Finding
 from problems.library.text_lint import lint_texts
 from problems.library.variants import variants_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from problems.kit.definition import CatalogueEntry
-    from problems.library.findings import Finding
 
 BAD_USAGE = 2
 

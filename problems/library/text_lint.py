@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 from functools import cache
 from itertools import chain
 from pathlib import Path
 from types import FunctionType
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from problems.kit.definition import CatalogueEntry, Problem
 from problems.kit.signature import Initial
 from problems.library.catalogue import ON_SIZES
 from problems.library.findings import Finding
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from problems.kit.definition import CatalogueEntry, Problem
 
 _MAX_LINE = 120
 _CODE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)

@@ -11,24 +11,19 @@ float, in any order. Exact problems stay exact.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from math import prod
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
-from problems.kit.definition import Problem, Tolerance
+from problems.kit.definition import Case, Problem, Tolerance
 from problems.kit.element_types import ELEMENT_TYPES, ElementType, with_element_type
+from problems.kit.factors import Factors
+from problems.kit.signature import Parameter
 from vocabulary.limits import DEFAULT_DTYPE
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
-
-    from problems.kit.definition import Case
-    from problems.kit.factors import Factors
-    from problems.kit.signature import Parameter
 
 _FLOAT_EPS = ELEMENT_TYPES[DEFAULT_DTYPE].eps
 

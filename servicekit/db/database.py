@@ -8,10 +8,13 @@ the write-ahead log they never wait for a writer.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager, nullcontext
+from contextvars import Context
 from datetime import UTC, datetime, timedelta
 from importlib.resources import as_file, files
-from typing import TYPE_CHECKING, Any, cast
+from importlib.resources.abc import Traversable
+from typing import Any, cast
 
 from sqlalchemy import BigInteger, Connection, Dialect, TypeDecorator, event, inspect
 from sqlalchemy.exc import InterfaceError, OperationalError
@@ -19,11 +22,6 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_en
 
 from servicekit.db.sqlite_connection import SqliteConnection
 from servicekit.settings.config import WrongSettingsError
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
-    from contextvars import Context
-    from importlib.resources.abc import Traversable
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)

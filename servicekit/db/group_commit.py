@@ -8,18 +8,14 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from collections.abc import Awaitable, Callable, Sequence
 from contextvars import Context
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import Generic, TypeVar
 
-from servicekit.db.database import is_outage
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from servicekit.db.database import Database, is_outage
 from servicekit.db.leader_lease import LeadershipLostError
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
-
-    from sqlalchemy.ext.asyncio import AsyncConnection
-
-    from servicekit.db.database import Database
 
 MOST_WRITES = 256
 """Of one transaction: more would hold up those that come next, and readers of PostgreSQL's locked rows."""

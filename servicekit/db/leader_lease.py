@@ -24,16 +24,19 @@ import fcntl
 import os
 import socket
 import time
+from collections.abc import AsyncGenerator, Coroutine
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sqlalchemy import (
     BigInteger,
     Column,
+    Executable,
     MetaData,
+    Row,
     Table,
     Text,
     UniqueConstraint,
@@ -46,18 +49,12 @@ from sqlalchemy import (
     update,
 )
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from servicekit.clock import new_id
+from servicekit.db.database import Database
 from servicekit.logging import get_logger
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Coroutine
-
-    from sqlalchemy import Executable, Row
-    from sqlalchemy.ext.asyncio import AsyncConnection
-
-    from servicekit.db.database import Database
-    from servicekit.loops import Loop
+from servicekit.loops import Loop
 
 log = get_logger(__name__)
 

@@ -12,19 +12,17 @@ disk are made directly if the thread is idle. So are the statements of a short t
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
 from collections import deque
+from collections.abc import Callable, Iterable
 from threading import Thread
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import aiosqlite
 
 # Its own thread calls it, too; here an error of it ends quietly. Its queue has no type.
 from aiosqlite.core import _connection_worker_thread  # pyright: ignore[reportPrivateUsage, reportUnknownVariableType]
-
-if TYPE_CHECKING:
-    import asyncio
-    from collections.abc import Callable, Iterable
 
 _ROWS_AT_A_TIME = 64
 _TAKES_NO_LOCK = "BEGIN"

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import grpc
 from google.protobuf import descriptor_pool
@@ -13,9 +13,6 @@ from google.protobuf.message import DecodeError
 
 from servicekit.rpc.errors import RefusedCallError
 from servicekit.rpc.interceptors import FOR_EVERYBODY, replaced
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
 
 OPTION = "wavepool.access.v1.access"
 """The option of a method that names its callers (protos/wavepool/access/v1/access.proto)."""

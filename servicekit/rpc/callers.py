@@ -5,20 +5,16 @@ from __future__ import annotations
 import hashlib
 import time
 from collections import OrderedDict
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Awaitable, Callable, Collection
+from typing import Any, Protocol
 
 import grpc
 
 from servicekit.rpc.access import SERVICES, Caller
-from servicekit.rpc.credentials import NAME_KEY
+from servicekit.rpc.credentials import NAME_KEY, ServiceCredentials
 from servicekit.rpc.errors import RefusedCallError
 from servicekit.rpc.tls import name_in_certificate
 from vocabulary.bearer import bearer_token
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Collection
-
-    from servicekit.rpc.credentials import ServiceCredentials
 
 REMEMBERED_SECONDS = 5.0
 """Longest time that a revoked API token may go on working."""

@@ -7,19 +7,15 @@ to fire after 0.2 to 0.9 s.)
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable
+from typing import Any
 
 import grpc
 
 from servicekit.request_id import METADATA_KEY, current_request_id
+from servicekit.rpc.credentials import ServiceCredentials
 from servicekit.rpc.renewed_channel import RenewedChannel
-from servicekit.rpc.tls import client_credentials, dns_name
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from servicekit.rpc.credentials import ServiceCredentials
-    from servicekit.rpc.tls import Certificates, TlsFiles
+from servicekit.rpc.tls import Certificates, TlsFiles, client_credentials, dns_name
 
 MAX_MESSAGE_BYTES = 16 * 1024 * 1024
 KEEPALIVE_MS = 10_000

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import ipaddress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from servicekit.rpc.tls import TlsFiles
+from servicekit.service_token import ServiceToken
+from servicekit.settings.config import ServiceSettings
 from vocabulary.bearer import authorization
-
-if TYPE_CHECKING:
-    from servicekit.service_token import ServiceToken
-    from servicekit.settings.config import ServiceSettings
 
 NAME_KEY = "wavepool-service"
 """The key of a call's metadata that carries the calling service's name."""

@@ -8,9 +8,10 @@ RefusedCallError its own code.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import grpc
 from google.protobuf import any_pb2, duration_pb2
@@ -19,9 +20,6 @@ from grpc_status import rpc_status
 
 from servicekit.request_id import current_request_id
 from servicekit.storage import says_full
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
 
 ErrorMap = dict[type[Exception], grpc.StatusCode]
 FULL_DISK_RETRY = timedelta(seconds=30)

@@ -6,20 +6,16 @@ address in the lease, and the answer back. The caller's idempotency keys make a 
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, Collection
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import grpc
 
+from servicekit.db.leader_lease import LeaderLease
 from servicekit.rpc.channels import open_channel
-from servicekit.rpc.credentials import NAME_KEY
+from servicekit.rpc.credentials import NAME_KEY, ServiceCredentials
 from servicekit.rpc.errors import RpcFailure, has_details, rpc_failure, status_of
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Collection
-
-    from servicekit.db.leader_lease import LeaderLease
-    from servicekit.rpc.credentials import ServiceCredentials
 
 RETRY_AFTER = timedelta(seconds=1)
 """Another process takes over within a few seconds."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import grpc
 
@@ -14,9 +15,6 @@ from servicekit.logging import get_logger
 from servicekit.metrics import rpc_seconds, rpcs_in_flight
 from servicekit.rpc.errors import failure_of, neutral_failure, status_of
 from servicekit.storage import says_full
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Mapping
 
 log = get_logger(__name__)
 

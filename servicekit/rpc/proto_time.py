@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, overload
+from datetime import datetime, timedelta
+from typing import overload
 
 from google.protobuf.duration_pb2 import Duration
 from google.protobuf.timestamp_pb2 import Timestamp
-
-if TYPE_CHECKING:
-    from datetime import datetime, timedelta
 
 
 def instant_to_proto(instant: datetime | None) -> Timestamp | None:

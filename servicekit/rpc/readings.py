@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Awaitable, Callable, Sequence
 
 import grpc
 
 from servicekit.logging import get_logger
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
-
-    from vocabulary.readings import Reading
+from vocabulary.readings import Reading
 
 log = get_logger(__name__)
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import grpc.aio
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from servicekit.rpc.tls import Certificates, TlsFiles
+from servicekit.rpc.tls import Certificates, TlsFiles
 
 
 class RenewedChannel(grpc.aio.Channel):

@@ -8,8 +8,10 @@ import gc
 import os
 import signal
 import sys
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, cast
+from datetime import timedelta
+from typing import Any, cast
 
 import grpc
 import uvloop
@@ -17,22 +19,14 @@ from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
 from servicekit import logging, metrics
-from servicekit.rpc.access import AccessControl
+from servicekit.rpc.access import AccessControl, Identify
 from servicekit.rpc.channels import MAX_MESSAGE_BYTES
 from servicekit.rpc.credentials import OpenToOthersError
 from servicekit.rpc.interceptors import Observer
-from servicekit.rpc.tls import TlsFilesError
+from servicekit.rpc.tls import TlsFiles, TlsFilesError
 from servicekit.service_token import NoServiceTokenError
-from servicekit.settings.config import WrongSettingsError, settings_faults
+from servicekit.settings.config import ServiceSettings, WrongSettingsError, settings_faults
 from servicekit.storage import has_room
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
-    from datetime import timedelta
-
-    from servicekit.rpc.access import Identify
-    from servicekit.rpc.tls import TlsFiles
-    from servicekit.settings.config import ServiceSettings
 
 log = logging.get_logger(__name__)
 

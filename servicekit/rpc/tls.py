@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import grpc
 from cryptography import x509
@@ -20,9 +21,6 @@ from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
 from servicekit.logging import get_logger
 from servicekit.reread import Reread
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 log = get_logger(__name__)
 

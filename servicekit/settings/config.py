@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import Annotated, TypeVar
 
 from pydantic import AliasChoices, BeforeValidator, Field, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict, SettingsError
 
 from servicekit.service_token import ServiceToken, service_token_of
 from vocabulary.ports import METRICS_PORT_OFFSET
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
 
 T = TypeVar("T")
 

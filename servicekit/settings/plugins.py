@@ -11,18 +11,15 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from importlib.metadata import entry_points
-from typing import TYPE_CHECKING, Any
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from servicekit.settings.config import settings_faults
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-    from importlib.metadata import EntryPoint
 
 log = logging.getLogger(__name__)
 

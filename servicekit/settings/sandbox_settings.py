@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Mapping
+from typing import Any, cast
 
 from pydantic import AliasChoices, Field, field_validator
-from pydantic_settings import SettingsConfigDict
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from servicekit.settings.amounts import cores_of, mib_of
 from servicekit.settings.config import Settings
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from pydantic_settings import BaseSettings, PydanticBaseSettingsSource
 
 _OLDER_WORDS = {"true": "required", "1": "required", "false": "auto", "0": "auto"}
 _SANDBOX = re.compile(r"auto|required|bubblewrap|docker(:.+)?|process")

@@ -8,19 +8,16 @@ from __future__ import annotations
 
 import ast
 import json
+import logging
 import os
 import re
 import sys
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from vocabulary.names import nearest_name
-
-if TYPE_CHECKING:
-    import logging
-    from collections.abc import Iterator, Mapping, Sequence
 
 ROOT = Path(__file__).parents[2]
 SOURCES = (

@@ -9,19 +9,16 @@ import os
 import tempfile
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from servicekit.logging import get_logger
 from services.billing.errors import IdempotencyKeyReusedError, InvalidTokenError, NameTakenError
 from services.billing.identity.account import check_name, first_grant_key
 from services.billing.identity.rights import Role
-
-if TYPE_CHECKING:
-    from services.billing.identity.user import User
-    from services.billing.store.account_store import AccountStore
-    from services.billing.store.ledger_store import LedgerStore
-    from services.billing.store.token_store import TokenStore
-    from services.billing.store.user_store import UserStore
+from services.billing.identity.user import User
+from services.billing.store.account_store import AccountStore
+from services.billing.store.ledger_store import LedgerStore
+from services.billing.store.token_store import TokenStore
+from services.billing.store.user_store import UserStore
 
 log = get_logger(__name__)
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
     AliasChoices,
@@ -24,6 +25,7 @@ from pydantic_settings import SettingsConfigDict
 from servicekit.settings.config import CommaSeparated, ServiceSettings
 from services.billing.alert_rules import money
 from services.billing.alert_rules.platform import platform_rules
+from services.billing.alert_rules.rule import Rule
 from services.billing.alert_rules.rule_file import faults_of, rules_of
 from services.billing.errors import InvalidFieldError
 from services.billing.identity.account import check_name
@@ -37,11 +39,6 @@ from vocabulary.web_addresses import is_protected_url
 
 SignInRole = Literal["user", "operator", "admin"]
 """Roles that groups of the identity provider may give, from the fewest rights to the most."""
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from services.billing.alert_rules.rule import Rule
 
 Positive = Annotated[timedelta, Field(gt=timedelta(0))]
 LOG_CHANNEL = '[{"name": "log", "kind": "log"}]'

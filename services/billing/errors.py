@@ -41,14 +41,11 @@ BillingError
 
 from __future__ import annotations
 
-from datetime import timedelta
-from typing import TYPE_CHECKING, Self
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Self
 
 from vocabulary.money import dollars_text
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from datetime import datetime
 
 
 class BillingError(Exception):

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 from services.billing.alerts.money_metrics import show_books
-
-if TYPE_CHECKING:
-    from services.billing.store.ledger_store import LedgerStore
-    from services.billing.store.posting_store import PostingStore
+from services.billing.store.ledger_store import LedgerStore
+from services.billing.store.posting_store import PostingStore
 
 KEEPING_INTERVAL = timedelta(seconds=5)
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Coroutine, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import Any
 
 import grpc
 from wavepool.billing.v1 import (
@@ -20,14 +21,15 @@ from wavepool.billing.v1 import (
 )
 
 from servicekit import logging
-from servicekit.clock import SystemClock, new_id
+from servicekit.clock import Clock, SystemClock, new_id
 from servicekit.db import database
 from servicekit.loops import run_loop
 from servicekit.rpc.callers import Callers
 from servicekit.rpc.credentials import check_network, credentials_of
+from servicekit.rpc.errors import ErrorMap
 from servicekit.rpc.server import ServiceServer
 from servicekit.settings.config import WrongSettingsError
-from servicekit.settings.plugins import BrokenPluginError
+from servicekit.settings.plugins import BrokenPluginError, PluginLives
 from servicekit.settings.setting_names import warn_of_settings
 from services.billing import errors
 from services.billing.alerts.alert_watch import AlertWatch
@@ -37,12 +39,14 @@ from services.billing.alerts.evaluator import Evaluator
 from services.billing.alerts.money_source import MoneySource
 from services.billing.bootstrap import Bootstrap
 from services.billing.config import BillingSettings
+from services.billing.identity.caller import Caller
 from services.billing.keys.account_keys import AccountKeys
 from services.billing.keys.github_claims import GithubClaims
 from services.billing.keys.github_keys import GithubKeys
 from services.billing.keys.github_teams import GithubTeams, rules_of
 from services.billing.keys.key_files import KeyFiles
 from services.billing.keys.key_resolver import KeyResolver
+from services.billing.keys.key_source import KeySource
 from services.billing.keys.team_check import GuardedGithubKeys
 from services.billing.ledger_keeper import KEEPING_INTERVAL, LedgerKeeper
 from services.billing.service.alert_service import AlertServicer
@@ -74,16 +78,6 @@ from services.billing.store.team_store import TeamStore
 from services.billing.store.token_store import TokenStore
 from services.billing.store.user_store import UserStore
 from vocabulary.money import dollars_text, micros_of
-
-if TYPE_CHECKING:
-    from collections.abc import Coroutine, Sequence
-    from typing import Any
-
-    from servicekit.clock import Clock
-    from servicekit.rpc.errors import ErrorMap
-    from servicekit.settings.plugins import PluginLives
-    from services.billing.identity.caller import Caller
-    from services.billing.keys.key_source import KeySource
 
 log = logging.get_logger(__name__)
 

@@ -6,10 +6,11 @@ import os
 import secrets
 import sys
 import tempfile
+from collections.abc import Sequence
 from datetime import timedelta
 from ipaddress import IPv4Address, IPv4Network, IPv6Network
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import BeforeValidator, Field, InstanceOf, field_validator, model_validator
 from pydantic_settings import SettingsConfigDict
@@ -18,6 +19,7 @@ from servicekit.settings.amounts import mib_setting
 from servicekit.settings.config import CommaSeparated, ServiceSettings
 from servicekit.settings.sandbox_settings import SandboxSettings
 from services.executor.core.run.installation import default_cache_folder
+from services.executor.devices.inventory import GpuFacts
 from services.executor.devices.plugins import device_names
 from services.executor.disks.choice import wrong_place
 from services.executor.images.builder import BuildRules
@@ -28,17 +30,12 @@ from services.executor.leases.fence_file import FenceFile
 from services.executor.machine.kept_secret import kept_secret
 from services.executor.machine.signing import Signer
 from services.executor.runs.admission import Capacity
-from services.executor.sandboxes.sandbox import Mount  # noqa: TC001 - pydantic resolves the annotation at run time
+from services.executor.sandboxes.sandbox import Mount
 from services.executor.sessions.destinations import Destinations, denied_network, reachable_network
 from services.executor.sessions.disk import DiskRules
 from services.executor.sessions.kept_home import SnapshotRules
 from services.executor.sessions.shared_folders import shared_folder
 from vocabulary.ports import USUAL_PORTS
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from services.executor.devices.inventory import GpuFacts
 
 _ADMIN_TOKEN_FILE = "executor-admin-token"  # noqa: S105  a file's name
 _SIGNING_KEY_FILE = "executor-signing-key"

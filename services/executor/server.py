@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING
 
 import grpc
 from wavepool.executor.v1 import executor_pb2_grpc, session_pb2_grpc
@@ -15,14 +15,17 @@ from wavepool.executor.v1 import executor_pb2_grpc, session_pb2_grpc
 from hipcpu.build_folder import ToolchainError
 from problems.kit.definition import SizeSet
 from servicekit import logging
-from servicekit.clock import SystemClock
+from servicekit.clock import Clock, SystemClock
 from servicekit.rpc import access
+from servicekit.rpc.access import Identify
+from servicekit.rpc.errors import ErrorMap
 from servicekit.rpc.server import PortTakenError, ServiceServer
 from servicekit.settings.plugins import BrokenPluginError, UnknownPluginError
 from servicekit.settings.setting_names import warn_of_settings
 from servicekit.storage import has_room
 from services.executor.config import CapacityError, ExecutorSettings
 from services.executor.core.compile.forbidden import ForbiddenRulesError, rules
+from services.executor.core.model.job import CoreJob
 from services.executor.core.problem_host.interpreter import TorchMissingError, torch_python
 from services.executor.core.run.installation import catalogue
 from services.executor.core.sandbox.canary import canary_job
@@ -37,12 +40,14 @@ from services.executor.images.builder import Builder
 from services.executor.images.image_store import ImageStore, missing_for_images
 from services.executor.images.registries import NO_IMAGES
 from services.executor.judges.fork_server_client import JudgeForkServer
+from services.executor.judges.judge import Judge
 from services.executor.judges.pool import JudgePool
 from services.executor.leases import errors
+from services.executor.leases.authentication import Tokens
 from services.executor.machine.inventory import InventoryReader
 from services.executor.machine.load import LoadMeter
 from services.executor.machine.pool_watch import PoolGoneError, PoolWatch
-from services.executor.machine.signing import SigningKeyError
+from services.executor.machine.signing import Signer, SigningKeyError
 from services.executor.runs.admission import Admission, EndReason
 from services.executor.runs.all_runs import Runs
 from services.executor.runs.health_check import HealthCheck
@@ -58,21 +63,10 @@ from services.executor.sessions.bubblewrap_session import open_bubblewrap_sessio
 from services.executor.sessions.build_sandbox import BubblewrapBuildSandbox, missing_for_builds
 from services.executor.sessions.disk_watch import DiskWatch
 from services.executor.sessions.image_root import overlay_fault
+from services.executor.sessions.session_sandbox import SessionSandbox
 from services.executor.wire.capabilities import Capabilities
 from services.executor.wire.requests import RunDecoder
 from services.executor.wire.sessions import SessionDecoder
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
-    from servicekit.clock import Clock
-    from servicekit.rpc.access import Identify
-    from servicekit.rpc.errors import ErrorMap
-    from services.executor.core.model.job import CoreJob
-    from services.executor.judges.judge import Judge
-    from services.executor.leases.authentication import Tokens
-    from services.executor.machine.signing import Signer
-    from services.executor.sessions.session_sandbox import SessionSandbox
 
 log = logging.get_logger(__name__)
 

@@ -3,35 +3,29 @@
 from __future__ import annotations
 
 import json
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from datetime import UTC
-from typing import TYPE_CHECKING
+from ipaddress import IPv4Address
 
+import grpc
 from wavepool.executor.v1 import executor_pb2, executor_pb2_grpc
 from wavepool.executor.v1.run_event_pb2 import RunEvent
 
 from services.executor.core.model.report import signed_statement
+from services.executor.leases.authentication import Tokens
 from services.executor.leases.errors import InvalidFieldError
+from services.executor.machine.pool_watch import PoolWatch
+from services.executor.machine.signing import Signer
+from services.executor.runs.admission import Admission
+from services.executor.runs.all_runs import Runs
+from services.executor.runs.run import Run
+from services.executor.sessions.all_sessions import Sessions
 from services.executor.sessions.network import outer_addresses
-from services.executor.wire.requests import instant
+from services.executor.wire.capabilities import Capabilities
+from services.executor.wire.requests import RunDecoder, instant
 
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-    from ipaddress import IPv4Address
-
-    import grpc
-
-    from services.executor.leases.authentication import Tokens
-    from services.executor.machine.pool_watch import PoolWatch
-    from services.executor.machine.signing import Signer
-    from services.executor.runs.admission import Admission
-    from services.executor.runs.all_runs import Runs
-    from services.executor.runs.run import Run
-    from services.executor.sessions.all_sessions import Sessions
-    from services.executor.wire.capabilities import Capabilities
-    from services.executor.wire.requests import RunDecoder
-
-    Context = grpc.aio.ServicerContext[object, object]
+Context = grpc.aio.ServicerContext[object, object]
 
 
 @dataclass(frozen=True)

@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+import grpc
 from wavepool.executor.v1 import session_pb2, session_pb2_grpc
 
 from services.executor.disks.snapshot import DiskOwner
+from services.executor.leases.authentication import Tokens
 from services.executor.leases.errors import InvalidFieldError
+from services.executor.sessions.all_sessions import Sessions
 from services.executor.wire.requests import instant, token_violations
-from services.executor.wire.sessions import grace_of, new_keys, text_of
+from services.executor.wire.sessions import SessionDecoder, grace_of, new_keys, text_of
 
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    import grpc
-
-    from services.executor.leases.authentication import Tokens
-    from services.executor.sessions.all_sessions import Sessions
-    from services.executor.wire.sessions import SessionDecoder
-
-    Context = grpc.aio.ServicerContext[object, object]
+Context = grpc.aio.ServicerContext[object, object]
 
 
 @dataclass(frozen=True)

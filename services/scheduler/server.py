@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import grpc
 from wavepool.scheduler.v1 import (
@@ -17,6 +19,7 @@ from wavepool.scheduler.v1 import (
     scheduler_pb2_grpc,
 )
 
+from problems.kit.definition import CatalogueEntry
 from problems.library.catalogue import Catalogue
 from servicekit import logging
 from servicekit.clock import Clock, SystemClock
@@ -25,7 +28,7 @@ from servicekit.db.leader_lease import LeaderLease, LeadershipLostError, WhileSu
 from servicekit.loops import Loop, run_loop
 from servicekit.rpc.callers import Callers
 from servicekit.rpc.channels import open_channel
-from servicekit.rpc.credentials import check_network, credentials_of
+from servicekit.rpc.credentials import ServiceCredentials, check_network, credentials_of
 from servicekit.rpc.forwarding import ForwardToLeader
 from servicekit.rpc.readings import MISSED_REPORTS, ReadingReporter
 from servicekit.rpc.server import ServiceServer
@@ -86,13 +89,6 @@ from services.scheduler.store.job_store import JobStore
 from services.scheduler.store.queue_store import QueueStore
 from services.scheduler.store.ranking_reader import RankingReader
 from submissions.checks import UnknownProblemError
-
-if TYPE_CHECKING:
-    import asyncio
-    from collections.abc import Coroutine, Mapping
-
-    from problems.kit.definition import CatalogueEntry
-    from servicekit.rpc.credentials import ServiceCredentials
 
 MIGRATIONS = "services.scheduler:migrations"
 ONLY_THE_LEADER = frozenset(

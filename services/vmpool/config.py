@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
 from decimal import Decimal
-from ipaddress import IPv4Network  # noqa: TC003 - pydantic reads it at run time
-from typing import TYPE_CHECKING, Annotated, ParamSpec, Self, TypeVar
+from ipaddress import IPv4Network
+from typing import Annotated, ParamSpec, Self, TypeVar
 
 from pydantic import AliasChoices, Field, SecretStr, field_validator, model_validator
 from pydantic_settings import SettingsConfigDict
@@ -19,15 +20,10 @@ from services.vmpool.machines.orphan_policy import OrphanPolicy
 from services.vmpool.policy.offer_choice import OfferPolicy, OfferTimes, SpotPolicy
 from services.vmpool.policy.retention import Retention
 from services.vmpool.policy.sizing import Limits
-from services.vmpool.policy.warm_windows import parse_keep_warm
+from services.vmpool.policy.warm_windows import WarmWindow, parse_keep_warm
 from vocabulary.gpu_types import GPU_TYPES, default_first
 from vocabulary.money import micros_of
 from vocabulary.ports import USUAL_PORTS, usual_target
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from services.vmpool.policy.warm_windows import WarmWindow
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -27,13 +27,10 @@ PoolError
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from datetime import timedelta
 
 from services.vmpool.fault import Fault
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from datetime import timedelta
 
 
 class PoolError(Exception):

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
 from servicekit.metrics import counter, gauge, histogram
-from services.vmpool.machines.machine import READY, MachineState
+from services.vmpool.machines.lease import Lease
+from services.vmpool.machines.machine import READY, Machine, MachineState
 from vocabulary import readings
+from vocabulary.readings import Reading
 from vocabulary.slots import EIGHTHS_PER_GPU, free_eighths
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from services.vmpool.machines.lease import Lease
-    from services.vmpool.machines.machine import Machine
-    from vocabulary.readings import Reading
 
 machines = gauge("wavepool_vmpool_machines", "Machines that are not released.", ("state",))
 gpus = gauge("wavepool_vmpool_gpus", "GPUs of unreleased machines: under a lease, and free for one.", ("use",))

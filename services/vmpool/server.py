@@ -2,32 +2,34 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING
 
 import grpc
 from wavepool.billing.v1 import identity_pb2, identity_pb2_grpc
 from wavepool.vmpool.v1 import vmpool_pb2_grpc
 
 from servicekit import logging
-from servicekit.clock import SystemClock, new_id
+from servicekit.clock import Clock, SystemClock, new_id
 from servicekit.db import database
 from servicekit.db.leader_lease import DatabaseTakenError, LeaderLease, LeadershipLostError, WhileSure
 from servicekit.feed import Feed
-from servicekit.loops import run_loop
-from servicekit.rpc.callers import Callers, if_found
+from servicekit.loops import Loop, run_loop
+from servicekit.rpc.callers import Callers, Owner, if_found
 from servicekit.rpc.channels import open_channel
 from servicekit.rpc.credentials import check_network, credentials_of
+from servicekit.rpc.errors import ErrorMap
 from servicekit.rpc.readings import MISSED_REPORTS, ReadingReporter
 from servicekit.rpc.server import ServiceServer, WrongSettingsError
 from servicekit.settings.plugins import BrokenPluginError, UnknownPluginError
 from servicekit.settings.sandbox_settings import SandboxSettings
 from servicekit.settings.setting_names import warn_of_settings
 from services.vmpool import errors
-from services.vmpool.capacity.funding import CALL_SECONDS, BillingFunding
+from services.vmpool.capacity.funding import CALL_SECONDS, BillingFunding, Funding
 from services.vmpool.capacity.lease_acquisition import LeaseAcquisition
 from services.vmpool.capacity.offer_board import OfferBoard
 from services.vmpool.capacity.requesting import Requesting
@@ -35,7 +37,7 @@ from services.vmpool.capacity.scope_checks import check_preferences
 from services.vmpool.capacity.sizer import Sizer
 from services.vmpool.config import VmPoolSettings
 from services.vmpool.lifecycle.driver import MachineDriver
-from services.vmpool.lifecycle.executor_client import ExecutorClient
+from services.vmpool.lifecycle.executor_client import ExecutorClient, Executors
 from services.vmpool.lifecycle.health_book import HealthBook
 from services.vmpool.lifecycle.load_book import LoadBook
 from services.vmpool.lifecycle.machine_poller import MachinePoller
@@ -48,6 +50,7 @@ from services.vmpool.lifecycle.tunnels import Tunnels
 from services.vmpool.machines.machine_token import MachineTokens
 from services.vmpool.policy.demand_board import DemandBoard
 from services.vmpool.providers.plugins import PoolContext, open_providers
+from services.vmpool.providers.provider_set import ProviderSet
 from services.vmpool.service import Pool, VmPoolServicer
 from services.vmpool.store.event_log import EventLog
 from services.vmpool.store.history_store import HistoryStore
@@ -59,18 +62,6 @@ from services.vmpool.telemetry.log_reader import LogReader
 from services.vmpool.telemetry.pool_monitor import PoolMonitor, reading_sender
 from services.vmpool.telemetry.usage_reporter import UsageReporter
 from services.vmpool.telemetry.watching import Watching
-
-if TYPE_CHECKING:
-    import asyncio
-    from collections.abc import AsyncGenerator
-
-    from servicekit.clock import Clock
-    from servicekit.loops import Loop
-    from servicekit.rpc.callers import Owner
-    from servicekit.rpc.errors import ErrorMap
-    from services.vmpool.capacity.funding import Funding
-    from services.vmpool.lifecycle.executor_client import Executors
-    from services.vmpool.providers.provider_set import ProviderSet
 
 log = logging.get_logger(__name__)
 

@@ -2,21 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+import grpc
 from wavepool.vmpool.v1 import vmpool_pb2 as pb
 from wavepool.vmpool.v1 import vmpool_pb2_grpc
 
+from servicekit.clock import Clock
 from servicekit.rpc.proto_time import instant_to_proto
+from services.vmpool.capacity.lease_acquisition import LeaseAcquisition
 from services.vmpool.capacity.offering import offering_of
+from services.vmpool.capacity.requesting import Requesting
 from services.vmpool.capacity.scope_checks import longest_lived
+from services.vmpool.capacity.sizer import Sizer
+from services.vmpool.config import VmPoolSettings
+from services.vmpool.lifecycle.tunnels import Tunnels
 from services.vmpool.machines.lease import PlacedRequest
 from services.vmpool.machines.machine import Halt
 from services.vmpool.machines.order_checks import check_gpu_type
+from services.vmpool.policy.demand_board import DemandBoard
+from services.vmpool.providers.provider_set import ProviderSet
+from services.vmpool.store.history_store import HistoryStore
+from services.vmpool.store.lease_store import LeaseStore
+from services.vmpool.store.machine_store import MachineStore
 from services.vmpool.telemetry.diagnosing import findings_of, stopped_findings
+from services.vmpool.telemetry.log_reader import LogReader
 from services.vmpool.telemetry.log_tail import check_tail_lines
+from services.vmpool.telemetry.watching import Watching
 from services.vmpool.wire.leases import (
     demands_from_proto,
     grants_to_proto,
@@ -36,26 +50,7 @@ from services.vmpool.wire.operators import (
     stopped_to_proto,
 )
 
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    import grpc
-
-    from servicekit.clock import Clock
-    from services.vmpool.capacity.lease_acquisition import LeaseAcquisition
-    from services.vmpool.capacity.requesting import Requesting
-    from services.vmpool.capacity.sizer import Sizer
-    from services.vmpool.config import VmPoolSettings
-    from services.vmpool.lifecycle.tunnels import Tunnels
-    from services.vmpool.policy.demand_board import DemandBoard
-    from services.vmpool.providers.provider_set import ProviderSet
-    from services.vmpool.store.history_store import HistoryStore
-    from services.vmpool.store.lease_store import LeaseStore
-    from services.vmpool.store.machine_store import MachineStore
-    from services.vmpool.telemetry.log_reader import LogReader
-    from services.vmpool.telemetry.watching import Watching
-
-    Context = grpc.aio.ServicerContext[object, object]
+Context = grpc.aio.ServicerContext[object, object]
 
 
 @dataclass(frozen=True)

@@ -9,19 +9,23 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import psutil
 import pytest
 
+from problems.kit.definition import Problem
 from problems.library.catalogue import load_problem
 from services.executor.core.certify.kernel_runs import FEW_CALLS
 from services.executor.core.certify.known_times import smallest_case_of
+from services.executor.core.model.events import Finished
+from services.executor.core.run.context import RunContext
 from services.executor.core.run.one_run import run
 from services.executor.devices.sim.sim_device import SimulatedGpu
+from tests.attacks.manifest import Attempt
 from tests.services.executor.core.conftest import (  # noqa: F401 - fixtures, found by their names
     builds,
     builds_folder,
@@ -30,15 +34,7 @@ from tests.services.executor.core.conftest import (  # noqa: F401 - fixtures, fo
     limits,
 )
 
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterator
-
-    from problems.kit.definition import Problem
-    from services.executor.core.model.events import Finished
-    from services.executor.core.run.context import RunContext
-    from tests.attacks.manifest import Attempt
-
-    Attack = Callable[..., Awaitable[Finished]]
+Attack = Callable[..., Awaitable[Finished]]
 
 PROBLEMS = Path(__file__).parents[2] / "problems" / "catalogue"
 

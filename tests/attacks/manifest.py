@@ -12,29 +12,25 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import partial
 from itertools import takewhile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from problems.kit.definition import Case
+from problems.kit.definition import Case, Problem
 from services.executor.core.certify.honest_times import Contest
 from services.executor.core.certify.known_times import with_case
+from services.executor.core.model.events import Finished
 from services.executor.core.model.job import CoreJob
+from services.executor.core.model.limits import StageLimits
 from services.executor.core.model.verdict import Verdict
+from services.executor.core.run.context import RunContext
 from services.executor.core.run.installation import catalogue
 from services.executor.core.timing.benchmark_result import Timing
 from submissions.modes import Mode
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from problems.kit.definition import Problem
-    from services.executor.core.model.events import Finished
-    from services.executor.core.model.limits import StageLimits
-    from services.executor.core.run.context import RunContext
 
 FOLDER = Path(__file__).parent
 

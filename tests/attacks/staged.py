@@ -8,20 +8,15 @@ from __future__ import annotations
 import re
 import secrets
 import socket
-from typing import TYPE_CHECKING
+from collections.abc import Awaitable, Callable, Mapping
 
+from services.executor.core.model.events import Finished
 from services.executor.core.model.seeds import RunSeed
 from services.executor.core.model.verdict import Verdict
-from tests.attacks.manifest import attempt_named
+from tests.attacks.manifest import Attempt, attempt_named
 
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
-
-    from services.executor.core.model.events import Finished
-    from tests.attacks.manifest import Attempt
-
-    # An attempt, the run's seed (empty for a random one), and replacements for the @NAMES@ in its source.
-    Submit = Callable[[Attempt, str, Mapping[str, str]], Awaitable[Finished]]
+# An attempt, the run's seed (empty for a random one), and replacements for the @NAMES@ in its source.
+Submit = Callable[[Attempt, str, Mapping[str, str]], Awaitable[Finished]]
 
 _LEAST_BYTES, _LEAST_FILES = 1 << 20, 16
 

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
 from submissions.modes import Mode
+from tests.attacks.conftest import Attack
 from tests.attacks.manifest import PARTS_OF_STAGED, Attempt, attempts
 from tests.tiers import one_of_each, sampled
-
-if TYPE_CHECKING:
-    from tests.attacks.conftest import Attack
 
 
 def _class(attempt: Attempt) -> int:

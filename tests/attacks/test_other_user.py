@@ -6,26 +6,22 @@ import json
 import os
 import subprocess
 import tempfile
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from services.executor.core.model.job import CoreJob
 from services.executor.core.model.verdict import Verdict
+from services.executor.core.run.context import RunContext
 from services.executor.core.run.one_run import run
 from services.executor.core.sandbox import scratch
 from services.executor.sandboxes.limits.file_tree import remove_tree
 from submissions.modes import Mode
 from tests.attacks.conftest import PROBLEMS
 from tests.needs import torch_program
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from services.executor.core.run.context import RunContext
 
 OTHER_UID = 4242
 SYSTEM_PYTHON = "/usr/bin/python3"

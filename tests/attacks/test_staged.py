@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 
 from services.executor.core.model import roofline
+from services.executor.core.model.events import Event, Finished
 from services.executor.core.model.job import CoreJob
 from services.executor.core.model.verdict import Verdict
 from services.executor.core.run import benchmarking
+from services.executor.core.run.context import RunContext
 from services.executor.core.run.one_run import run
 from services.executor.core.timing.stopping import CPU_PROFILE
 from submissions.modes import Mode
-from tests.attacks.conftest import PROBLEMS
-from tests.attacks.manifest import attempt_named
+from tests.attacks.conftest import PROBLEMS, Attack
+from tests.attacks.manifest import Attempt, attempt_named
 from tests.attacks.staged import STAGED
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from services.executor.core.model.events import Event, Finished
-    from services.executor.core.run.context import RunContext
-    from tests.attacks.conftest import Attack
-    from tests.attacks.manifest import Attempt
 
 HONEST = (PROBLEMS / "vector-addition/solution.hip").read_text("utf-8")
 

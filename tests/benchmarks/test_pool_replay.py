@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -12,9 +12,6 @@ from benchmarks.pool_policy import Summary, cheapest_at_equal_wait, fixed, kept_
 from benchmarks.pool_replay.arrivals import Arrival, Habits, day_of_arrivals, read_arrivals
 from benchmarks.pool_replay.replay import Cloud, Outcome, Policy, Replay, machine_per_job
 from vocabulary.money import Tariff
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 HOUR = timedelta(hours=1)
 HOURLY = Tariff(2_000_000, HOUR, HOUR)

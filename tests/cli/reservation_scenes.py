@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
-from tests.cli.conftest import Answer, Stream
+import pytest
+
+from tests.cli.conftest import Answer, ScriptedGateway, Stream
 from tests.ssh_keys import new_key
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    import pytest
-
-    from tests.cli.conftest import ScriptedGateway
 
 LOCAL_SSH = """#!/bin/sh
 while :; do case $1 in -F | -o | -L) shift 2;; -T | -N) shift;; *) break;; esac; done

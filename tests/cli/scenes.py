@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from tests.cli.conftest import Answer, Stream
-
-if TYPE_CHECKING:
-    from tests.cli.conftest import ScriptedGateway
+from tests.cli.conftest import Answer, ScriptedGateway, Stream
 
 JOB = "job_01J"
 SUBMISSIONS = "/api/v1/submissions"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 import tarfile
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -14,9 +14,6 @@ from vocabulary.build_contexts import WrongContextError, dockerfile_of
 from wavepool_client import build_context
 from wavepool_client.build_context import Rule, is_left_out, packed
 from wavepool_client.errors import InputError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def names(content: bytes) -> list[str]:

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import pytest
 
@@ -11,9 +11,6 @@ from wavepool_client.errors import AuthenticationError, InputError, RateLimitedE
 from wavepool_client.http.event_stream import Event, follow
 from wavepool_client.http.retries import Retries
 from wavepool_client.submission import Isolation, Resources, Submission
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 def test_a_kernel_is_submitted_and_followed_to_its_result(gateway: ScriptedGateway) -> None:

@@ -1,15 +1,12 @@
 from __future__ import annotations
 
 import ssl
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from wavepool_client.errors import InputError
 from wavepool_client.http.connection import resolve, verification_for
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.fixture

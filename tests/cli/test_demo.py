@@ -4,15 +4,13 @@ import json
 import os
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
 
 from cli import demo
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.mark.slow

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import socket
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
-from tests.identity_provider.running_provider import CLIENT, SCOPES, approve, deny
+from tests.identity_provider.running_provider import CLIENT, SCOPES, RunningProvider, approve, deny
 from wavepool_client.errors import AuthenticationError, ServerError, UnreachableError
 from wavepool_client.http.device_flow import DeviceFlow
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tests.identity_provider.running_provider import RunningProvider
 
 pytestmark = pytest.mark.oidc
 

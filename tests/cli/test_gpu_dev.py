@@ -4,19 +4,14 @@ import os
 import subprocess
 import sys
 from importlib.metadata import entry_points
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Answer
+from tests.cli.conftest import Answer, ScriptedGateway
 from tests.cli.reservation_scenes import ID, RESERVATIONS, introduce
 from wavepool_client.errors import InputError
 from wavepool_client.gpu_dev import COMMANDS, MISSING, MISSING_COMMANDS, translated
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.cli.conftest import ScriptedGateway
 
 
 def gpu_dev(*words: str) -> subprocess.CompletedProcess[str]:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import stat
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -22,9 +22,6 @@ from wavepool_client.profiles import (
     setting,
     use_profile,
 )
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 WORK, HOME = "https://work.example", "http://127.0.0.1:9000"
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Answer, Stream
+from tests.cli.conftest import Answer, ScriptedGateway, Stream
 from tests.cli.reservation_scenes import (
     ACTIVE,
     ID,
@@ -21,11 +21,6 @@ from tests.cli.reservation_scenes import (
 from tests.ssh_keys import new_key
 from wavepool_client import Reservation
 from wavepool_client.errors import InputError, UnreachableError
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.cli.conftest import ScriptedGateway
 
 
 @pytest.fixture(autouse=True)

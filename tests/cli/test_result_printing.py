@@ -1,12 +1,9 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import pytest
 
 from wavepool_client.outcome import Result
 from wavepool_client.terminal.result_printing import SHOWN_OUTPUT_LINES, print_result
-
-if TYPE_CHECKING:
-    import pytest
 
 
 def shown(capsys: pytest.CaptureFixture[str], **data: object) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 import typer
@@ -13,9 +13,6 @@ from typer.core import TyperGroup
 from tests.cli.invocation import wavepool
 from tests.ssh_keys import new_key, running_agent
 from wavepool_client import main
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def imported_by(*words: str) -> set[str]:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tests.end_to_end.wavepool_processes import Wavepool
+from tests.end_to_end.wavepool_processes import Wavepool
 
 GOOD = {"problem": "leaky-relu", "code": 'extern "C" void solution() {}', "mode": "check"}
 GOOD_SEED = {

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
 
 import grpc
 import pytest
@@ -20,10 +22,6 @@ from services.vmpool.machines.machine_token import MachineTokens
 from tests.certificates import make
 from tests.end_to_end.wavepool_processes import Wavepool, kernel, reference, start, until
 from tests.test_access import METHODS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
 
 Pair = tuple[str, str]
 Credentials = tuple[tuple[Pair, ...], frozenset[str] | None]

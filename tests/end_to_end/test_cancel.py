@@ -1,17 +1,11 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
+import psutil
 import pytest
 
-from tests.end_to_end.wavepool_processes import kernel, start, until
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    import psutil
-
-    from tests.end_to_end.wavepool_processes import Wavepool
+from tests.end_to_end.wavepool_processes import Wavepool, kernel, start, until
 
 STAGES = {
     "COMPILING": ("many_templates", "check"),

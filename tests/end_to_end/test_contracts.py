@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
-from tests.end_to_end.wavepool_processes import ROOT, Frame, frames
-
-if TYPE_CHECKING:
-    from tests.end_to_end.wavepool_processes import Wavepool
+from tests.end_to_end.wavepool_processes import ROOT, Frame, Wavepool, frames
 
 CORE = ROOT / "tests" / "services" / "executor" / "core"
 PLANS, DEFINITIONS = CORE / "launch_plans", CORE / "definitions"

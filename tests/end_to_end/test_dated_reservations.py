@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.end_to_end.test_reservations import RESERVATIONS, Person, ended
-from tests.end_to_end.wavepool_processes import start, until
+from tests.end_to_end.wavepool_processes import Wavepool, start, until
 from vocabulary.money import MICROS_PER_DOLLAR, price_of
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.end_to_end.wavepool_processes import Wavepool
 
 pytestmark = [pytest.mark.ssh, pytest.mark.sshd, pytest.mark.bubblewrap]
 

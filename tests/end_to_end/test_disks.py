@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import psutil
 import pytest
 
 from tests.end_to_end.test_reservations import Person, ended
 from tests.end_to_end.wavepool_processes import Wavepool, start
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 pytestmark = [pytest.mark.ssh, pytest.mark.sshd, pytest.mark.restic]
 

@@ -5,23 +5,19 @@ from __future__ import annotations
 import asyncio
 import socket
 import subprocess
+from collections.abc import Iterator
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import asyncssh
 import pytest
 
 from gateway.reservations.front_door import MOST_KEYS, MOST_UNKNOWN
 from tests.end_to_end.test_reservations import Person, ended
-from tests.end_to_end.wavepool_processes import start, until
+from tests.end_to_end.wavepool_processes import Wavepool, start, until
 from tests.ssh_keys import new_key
 from vocabulary.ports import free_port
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from tests.end_to_end.wavepool_processes import Wavepool
 
 CONFIG = """
 Host pool

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from tests.end_to_end.wavepool_processes import Wavepool, reference, start, until
 from tests.small_disk import small_disk
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def machines(wavepool: Wavepool) -> dict[str, str]:

@@ -8,23 +8,19 @@ import os
 import signal
 import socket
 import sys
+from collections.abc import Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import asyncssh
 import pytest
 
 from services.executor.sessions.gang import SSH_PORT
 from tests.end_to_end.test_reservations import RESERVATIONS, SUPERVISOR, Person, below_executors, ended
-from tests.end_to_end.wavepool_processes import start, until
+from tests.end_to_end.wavepool_processes import Wavepool, start, until
 from vocabulary.money import MICROS_PER_DOLLAR, price_of
 from vocabulary.ports import free_port
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tests.end_to_end.wavepool_processes import Wavepool
 
 pytestmark = [pytest.mark.ssh, pytest.mark.sshd, pytest.mark.bubblewrap]
 

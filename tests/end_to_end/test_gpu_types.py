@@ -5,14 +5,11 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import pytest
 
 from tests.end_to_end.wavepool_processes import Wavepool, reference, start
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 PRICES = [("MI325X", 2.29), ("MI300X", 1.99)]
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -12,10 +13,6 @@ from tests.end_to_end.test_disks import said
 from tests.end_to_end.test_reservations import SUPERVISOR, Person, below_executors, ended
 from tests.end_to_end.wavepool_processes import Wavepool, start, until
 from tests.image_registry import ImageRegistry, busybox, running_registry
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 pytestmark = [pytest.mark.images, pytest.mark.ssh, pytest.mark.sshd]
 

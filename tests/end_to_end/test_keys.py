@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from tests.end_to_end.test_reservations import RESERVATIONS, Person, ended
 from tests.end_to_end.wavepool_processes import Wavepool, start, until
-from tests.local_github import local_github
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from tests.local_github import LocalGithub
+from tests.local_github import LocalGithub, local_github
 
 pytestmark = [pytest.mark.ssh, pytest.mark.sshd, pytest.mark.bubblewrap]
 

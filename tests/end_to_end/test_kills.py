@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import uuid
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import httpx
 import psutil
 import pytest
 
-from tests.end_to_end.wavepool_processes import Frame, kernel, reference, start, until
+from tests.end_to_end.wavepool_processes import Frame, Wavepool, kernel, reference, start, until
 from tests.freezer import frozen
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tests.end_to_end.wavepool_processes import Wavepool
 
 pytestmark = pytest.mark.slow
 

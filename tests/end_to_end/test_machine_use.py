@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from tests.end_to_end.wavepool_processes import Wavepool, reference, start, until
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 CODE = reference("leaky-relu")
 

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
 from tests.end_to_end.wavepool_processes import Wavepool, kernel, reference, start, until
-from tests.services.billing.alerts.web_receiver import web_receiver
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tests.services.billing.alerts.web_receiver import WebReceiver
+from tests.services.billing.alerts.web_receiver import WebReceiver, web_receiver
 
 pytestmark = pytest.mark.slow
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from tests.end_to_end.wavepool_processes import Wavepool, reference, start, until
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 HALF = {"fraction": 0.5, "isolation": "time-slice"}
 PRICE_MICROS_PER_HOUR = 1_990_000

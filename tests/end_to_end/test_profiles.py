@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from tests.end_to_end.wavepool_processes import reference
-
-if TYPE_CHECKING:
-    from tests.end_to_end.wavepool_processes import Wavepool
+from tests.end_to_end.wavepool_processes import Wavepool, reference
 
 PROBLEM = "leaky-relu"
 

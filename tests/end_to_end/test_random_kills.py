@@ -10,21 +10,17 @@ import subprocess
 import sys
 import threading
 from collections import Counter
+from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
 
-from tests.end_to_end.wavepool_processes import ROOT, Frame, kernel, reference, start, until
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from tests.end_to_end.wavepool_processes import Wavepool
-    from tests.postgres_server import PostgresServer
+from tests.end_to_end.wavepool_processes import ROOT, Frame, Wavepool, kernel, reference, start, until
+from tests.postgres_server import PostgresServer
 
 KILLED = ("scheduler", "vmpool", "gateway")
 KILLS = [6, pytest.param(200, marks=pytest.mark.soak)]

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tests.end_to_end.test_submissions import submit_as_seed
-from tests.end_to_end.wavepool_processes import reference
-
-if TYPE_CHECKING:
-    from tests.end_to_end.wavepool_processes import Wavepool
+from tests.end_to_end.wavepool_processes import Wavepool, reference
 
 PROBLEM = "leaky-relu"
 

@@ -9,19 +9,14 @@ import os
 import re
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from playwright.async_api import async_playwright
 
-from tests.end_to_end.wavepool_processes import ROOT, reference, until
+from tests.end_to_end.wavepool_processes import ROOT, Wavepool, reference, until
 from tests.gateway.browser.conftest import ARGUMENTS, PROGRAM
 from vocabulary.ports import USUAL_PORTS
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.end_to_end.wavepool_processes import Wavepool
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 PROGRAMS = {"sh": ["sh", "-eu"], "python": [".venv/bin/python", "-"]}

@@ -14,21 +14,17 @@ import socket
 import subprocess
 import tarfile
 import threading
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import IO, TYPE_CHECKING
+from pathlib import Path
+from typing import IO
 
 import psutil
 import pytest
 
 from tests.end_to_end.test_reservations import Person, ended
-from tests.end_to_end.wavepool_processes import until
+from tests.end_to_end.wavepool_processes import Wavepool, until
 from vocabulary.ports import free_port
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from tests.end_to_end.wavepool_processes import Wavepool
 
 pytestmark = [pytest.mark.ssh, pytest.mark.sshd, pytest.mark.bubblewrap]
 

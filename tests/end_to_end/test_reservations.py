@@ -9,8 +9,10 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import httpx
 import psutil
@@ -19,10 +21,6 @@ import pytest
 from tests.cli.terminals import Terminal
 from tests.end_to_end.wavepool_processes import ROOT, Wavepool, frames, start, until
 from tests.ssh_keys import new_key
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 pytestmark = [pytest.mark.ssh, pytest.mark.sshd, pytest.mark.bubblewrap]
 

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import json
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
 
 from tests.cli.invocation import wavepool as command
-from tests.end_to_end.wavepool_processes import reference, until
+from tests.end_to_end.wavepool_processes import Wavepool, reference, until
 from wavepool_client.profiles import load_profiles
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from tests.end_to_end.wavepool_processes import Wavepool
 
 WITHIN_SECONDS = 5.0
 """The promise for a revoked token, a disabled user and a lost membership."""

@@ -8,19 +8,14 @@ import re
 import subprocess
 import sys
 import tomllib
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import httpx
 import pytest
 
 from tests.end_to_end.wavepool_processes import Wavepool, start, until
-from tests.identity_provider.running_provider import CLIENT, approve
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from tests.identity_provider.running_provider import RunningProvider
+from tests.identity_provider.running_provider import CLIENT, RunningProvider, approve
 
 pytestmark = [pytest.mark.oidc, pytest.mark.slow]
 

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.end_to_end.wavepool_processes import Frame, frames, kernel, reference
-
-if TYPE_CHECKING:
-    from tests.end_to_end.wavepool_processes import Wavepool
+from tests.end_to_end.wavepool_processes import Frame, Wavepool, frames, kernel, reference
 
 FRONT = r"(IN_QUEUE )+(PROVISIONING )*COMPILING COMPILED "
 CHECKS = r"CHECKING (TEST_RESULT )+"

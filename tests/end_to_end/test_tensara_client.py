@@ -8,14 +8,12 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
 from tests.end_to_end.wavepool_processes import ROOT, Wavepool, start
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 DEFINITIONS = ROOT / "tests" / "services" / "executor" / "core" / "definitions"
 RIGHT = (DEFINITIONS / "matmul.hip").read_text()

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import base64
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
-from tests.end_to_end.wavepool_processes import reference
-
-if TYPE_CHECKING:
-    from tests.end_to_end.wavepool_processes import Wavepool
+from tests.end_to_end.wavepool_processes import Wavepool, reference
 
 PROBLEM = "leaky-relu"
 

@@ -8,10 +8,11 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import httpx
 import psutil
@@ -19,9 +20,6 @@ import psutil
 from tests import schemas
 from tests.needs import torch_program
 from wavepool_client.http.connection import verification_for
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator
 
 T = TypeVar("T")
 

@@ -8,16 +8,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from services.scheduler.fairness.kai.cluster import Cluster, Job, Node, Request, Task, TaskState
 from services.scheduler.fairness.kai.cycle import run_cycle
 from services.scheduler.fairness.kai.decision import CycleResult, DecisionKind
 from services.scheduler.fairness.kai.policy import Action, Policy
 from services.scheduler.fairness.queue_tree import EVERYTHING, UNLIMITED, Amounts, Queue, QueueTree
-
-if TYPE_CHECKING:
-    from tests.fairness.case_rows import Row
+from tests.fairness.case_rows import Row
 
 GPU_MEMORY_MIB = 100
 NODE_CPUS = 20_000

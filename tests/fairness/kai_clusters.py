@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
 
 from services.scheduler.fairness.kai.cluster import Cluster, Job, Node, Request, Task, TaskState
-from services.scheduler.fairness.kai.decision import DecisionKind
+from services.scheduler.fairness.kai.decision import CycleResult, DecisionKind
 from services.scheduler.fairness.kai.node_room import Holding, NodeRoom
 from services.scheduler.fairness.queue_tree import EVERYTHING, UNLIMITED, WHOLE_GPU_MILLI, Amounts, Queue, QueueTree
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from services.scheduler.fairness.kai.decision import CycleResult
 
 GPU_MEMORY_MIB = 1000
 LEAVES = ("a", "b", "c", "d")

@@ -6,12 +6,13 @@ Rows that do not apply, or that are not reproduced yet, are listed here and nowh
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping
 from math import isclose
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from services.scheduler.fairness.kai.cluster import TaskState
+from services.scheduler.fairness.kai.cluster import Cluster, TaskState
 from services.scheduler.fairness.kai.cycle import run_cycle
-from services.scheduler.fairness.kai.decision import DecisionKind
+from services.scheduler.fairness.kai.decision import CycleResult, DecisionKind
 from services.scheduler.fairness.kai.fair_share import GRANULES, Claim, divide
 from services.scheduler.fairness.kai.min_runtime import (
     ReclaimMethod,
@@ -22,15 +23,8 @@ from services.scheduler.fairness.kai.min_runtime import (
 from services.scheduler.fairness.kai.reclaim_rule import QueueShare, Reclaimer, reclaim_verdict
 from services.scheduler.fairness.kai.usage import PPM, UsageRecord, decayed
 from services.scheduler.fairness.queue_tree import EVERYTHING, RESOURCES, UNLIMITED, Amounts, Queue, checked_tree
-from tests.fairness.case_rows import rows
+from tests.fairness.case_rows import Row, rows
 from tests.fairness.kai_cluster import GPU_MEMORY_MIB, after, cluster_of, policy_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
-    from services.scheduler.fairness.kai.cluster import Cluster
-    from services.scheduler.fairness.kai.decision import CycleResult
-    from tests.fairness.case_rows import Row
 
 KINDS = ("allocation", "fair_share", "min_runtime", "reclaim_predicate", "time_fairshare")
 FILES = tuple(f"kai_{kind}" for kind in KINDS)

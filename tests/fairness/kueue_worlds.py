@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hypothesis import strategies as st
 
@@ -28,9 +29,6 @@ from services.scheduler.fairness.kueue.queue_spec import (
 from services.scheduler.fairness.kueue.quota_tree import QuotaNode, QuotaTree, quota_tree
 from services.scheduler.fairness.kueue.snapshot import Admitted, Snapshot, Workload, snapshot_of
 from services.scheduler.fairness.kueue.victims import FairSharing
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 FLAVORS = ("mi210", "mi300x")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Collection
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -15,9 +15,6 @@ from services.scheduler.fairness.kai.policy import Action, Policy
 from services.scheduler.fairness.kai.reclaim_check import PossibleVictims, ReclaimCheck
 from services.scheduler.fairness.queue_tree import EVERYTHING, WHOLE_GPU_MILLI, Queue, QueueTree, ReclaimStrategy
 from tests.fairness.kai_clusters import clusters
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
 
 policies = st.builds(
     Policy,

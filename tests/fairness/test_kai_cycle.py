@@ -1,7 +1,7 @@
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -14,9 +14,6 @@ from services.scheduler.fairness.kai.policy import Action, Policy
 from services.scheduler.fairness.kai.usage import UsageRecord
 from services.scheduler.fairness.queue_tree import EVERYTHING, Amounts, Queue, QueueTree, ReclaimStrategy
 from tests.fairness.kai_cluster import after
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 ONE_GPU = Request(gpus=1)
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -14,9 +14,6 @@ from services.scheduler.fairness.kai.policy import FULL_CYCLE, Action, Policy
 from services.scheduler.fairness.queue_tree import UNLIMITED
 from tests.fairness.kai_cluster import after
 from tests.fairness.kai_clusters import clusters, rooms_after
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 GRANULE = 1000
 amounts = st.one_of(st.integers(0, 12).map(lambda gpus: gpus * GRANULE), st.integers(0, 12_000))

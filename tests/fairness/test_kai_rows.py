@@ -1,14 +1,10 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
+from tests.fairness.case_rows import Row
 from tests.fairness.kai_replay import NOT_REPRODUCED_YET, all_rows, differences, not_applicable
 from tests.fairness.kai_report import report
-
-if TYPE_CHECKING:
-    from tests.fairness.case_rows import Row
 
 ROWS = all_rows()
 

@@ -1,9 +1,9 @@
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
-from services.scheduler.fairness.kueue.admission_cycle import Claim, Outcome, admission_cycle
+from services.scheduler.fairness.kueue.admission_cycle import Claim, Decision, Outcome, admission_cycle
 from services.scheduler.fairness.kueue.admission_pass import admission_pass
 from services.scheduler.fairness.kueue.local_queues import AdmissionFairSharing, LocalQueue, UsageDecay
 from services.scheduler.fairness.kueue.queue_spec import CohortSpec, Preemption, ReclaimWithinCohort, WithinQueue
@@ -11,11 +11,6 @@ from services.scheduler.fairness.kueue.quota_tree import quota_tree
 from services.scheduler.fairness.kueue.snapshot import snapshot_of
 from services.scheduler.fairness.kueue.victims import FairSharing
 from tests.fairness.kueue_queues import NOW, a_queue, a_workload, gpus, running
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from services.scheduler.fairness.kueue.admission_cycle import Decision
 
 RECLAIMS = {"preemption": Preemption(WithinQueue.LOWER_PRIORITY, ReclaimWithinCohort.ANY)}
 OWNER_AND_BORROWER = quota_tree(

@@ -1,20 +1,20 @@
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from services.scheduler.fairness.kueue.preemption import Preemptor
-from services.scheduler.fairness.kueue.queue_spec import CohortSpec, Preemption, ReclaimWithinCohort, WithinQueue
+from services.scheduler.fairness.kueue.queue_spec import (
+    CohortSpec,
+    Preemption,
+    QueueSpec,
+    ReclaimWithinCohort,
+    WithinQueue,
+)
 from services.scheduler.fairness.kueue.quota_tree import quota_tree
-from services.scheduler.fairness.kueue.snapshot import Admitted, snapshot_of
+from services.scheduler.fairness.kueue.snapshot import Admitted, Workload, snapshot_of
 from services.scheduler.fairness.kueue.victims import FairSharing, find_victims
 from tests.fairness.kueue_queues import NOW, a_queue, a_workload, gpus, running
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from services.scheduler.fairness.kueue.queue_spec import QueueSpec
-    from services.scheduler.fairness.kueue.snapshot import Workload
 
 LOWER = {"preemption": Preemption(WithinQueue.LOWER_PRIORITY, ReclaimWithinCohort.ANY)}
 

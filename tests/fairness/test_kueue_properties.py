@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from random import Random
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,19 +11,12 @@ from hypothesis import strategies as st
 from services.scheduler.fairness.kueue.admission_cycle import Decision, Outcome, admission_cycle
 from services.scheduler.fairness.kueue.admission_pass import PassResult, admission_pass
 from services.scheduler.fairness.kueue.flavor_assignment import Mode, assign_flavors
-from services.scheduler.fairness.kueue.preemption import Preemptor
+from services.scheduler.fairness.kueue.preemption import Preemptor, Victim
 from services.scheduler.fairness.kueue.queue_spec import Quota
-from services.scheduler.fairness.kueue.snapshot import Admitted, Snapshot, snapshot_of
+from services.scheduler.fairness.kueue.snapshot import Admitted, Snapshot, Workload, snapshot_of
 from services.scheduler.fairness.kueue.victims import FairSharing, find_victims
 from services.scheduler.fairness.kueue.waiting import Waiting
 from tests.fairness.kueue_worlds import NOW, SHARINGS, World, worlds
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from random import Random
-
-    from services.scheduler.fairness.kueue.preemption import Victim
-    from services.scheduler.fairness.kueue.snapshot import Workload
 
 
 def a_pass(world: World, sharing: FairSharing | None) -> PassResult:

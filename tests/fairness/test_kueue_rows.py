@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
+from tests.fairness.case_rows import Row
 from tests.fairness.kueue_rows import (
     KINDS,
     NOT_APPLICABLE,
@@ -14,9 +13,6 @@ from tests.fairness.kueue_rows import (
     report,
     rows_of,
 )
-
-if TYPE_CHECKING:
-    from tests.fairness.case_rows import Row
 
 ROWS = [row for kind in KINDS for row in rows_of(kind)]
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -17,9 +17,6 @@ from services.scheduler.fairness.settings import FairnessPolicy, Queues, QueueSe
 from services.scheduler.fairness.situation import Candidate, Machine, Plan, Running, Situation
 from vocabulary.limits import DEFAULT_QUEUE
 from vocabulary.slots import EIGHTH_MILLI, free_slots, taken
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 NOW = datetime(2026, 11, 26, 12, tzinfo=UTC)
 GPU_TYPE = "MI300X"

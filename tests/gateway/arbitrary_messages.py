@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Callable
+from typing import Any, cast
 
 from google.protobuf.descriptor import FieldDescriptor
+from google.protobuf.message import Message
 from hypothesis import strategies as st
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from google.protobuf.message import Message
 
 MAX_DEPTH = 6
 INT64 = st.integers(-(2**63), 2**63 - 1) | st.integers(0, 20)

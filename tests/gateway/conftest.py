@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest_asyncio
 
@@ -12,9 +12,6 @@ from gateway.submissions.hub import Hub
 from gateway.submissions.recent_jobs import RecentJobs
 from tests.gateway.running_gateway import RunningGateway, client_of, serve, settings_for
 from tests.gateway.scripted_services import ScriptedServices
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 from google.protobuf.duration_pb2 import Duration
 from google.protobuf.timestamp_pb2 import Timestamp
 from wavepool.executor.v1 import run_event_pb2
 from wavepool.scheduler.v1 import scheduler_pb2
 from wavepool.submission.v1 import submission_pb2
+from wavepool.submission.v1.submission_pb2 import RunMode
 from wavepool.vmpool.v1 import vmpool_pb2
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from wavepool.submission.v1.submission_pb2 import RunMode
 
 CPU_MACHINE = vmpool_pb2.Machine(
     machine_id="m_1",

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any, cast
+from datetime import timedelta
+from typing import Any, cast
+
+import grpc
 
 from servicekit.rpc.errors import RpcFailure, status_of
-
-if TYPE_CHECKING:
-    from datetime import timedelta
-
-    import grpc
 
 
 class Refusals:

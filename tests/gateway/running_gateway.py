@@ -4,27 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import socket
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import httpx
 import httpx_sse
+from fastapi import FastAPI
 
 from gateway.app import create_app
 from gateway.config import GatewaySettings
 from gateway.server import GatewayServer
+from servicekit.rpc.errors import RpcFailure
 from tests.gateway.documented import Documented
 from tests.gateway.scripted_services import USER_TOKEN, ScriptedServices
 from tests.service_token import SERVICE_TOKEN
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
-
-    from fastapi import FastAPI
-
-    from servicekit.rpc.errors import RpcFailure
 
 DEADLINE_SECONDS = 20.0
 

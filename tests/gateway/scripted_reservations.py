@@ -5,7 +5,8 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from collections.abc import AsyncIterator
+from typing import Any
 
 import grpc
 from google.protobuf.duration_pb2 import Duration
@@ -16,12 +17,8 @@ from wavepool.scheduler.v1 import scheduler_pb2
 from wavepool.vmpool.v1 import vmpool_pb2
 
 from tests.gateway.job_events import CPU_MACHINE
+from tests.gateway.refusals import Refusals
 from tests.gateway.scripted_answers import ACTIVE_AT, EXPIRES_AT
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from tests.gateway.refusals import Refusals
 
 HOST_KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIHostKey"
 BANNER = b"SSH-2.0-scripted\r\n"

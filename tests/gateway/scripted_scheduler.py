@@ -7,16 +7,14 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import AsyncIterator
+from typing import Any, cast
 
 import grpc
 from google.protobuf.duration_pb2 import Duration
 from google.protobuf.timestamp_pb2 import Timestamp
 from wavepool.executor.v1 import run_event_pb2
 from wavepool.scheduler.v1 import scheduler_pb2
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
 
 STATEMENT = "# Vector addition\n\nAdd `a` and `b`.\n\n| name | value |\n| --- | --- |\n| tolerance | **2 eps** |\n"
 STARTER = """#include <hip/hip_runtime.h>

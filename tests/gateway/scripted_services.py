@@ -6,11 +6,13 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
 from inspect import isasyncgenfunction
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import grpc
 from google.protobuf import message_factory
+from google.protobuf.message import Message
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from wavepool.billing.v1 import (
     alerts_pb2,
@@ -29,11 +31,6 @@ from tests.gateway.refusals import Refusals
 from tests.gateway.scripted_answers import ANSWERS, RESOLVED, STOPPED
 from tests.gateway.scripted_reservations import ScriptedReservations, ScriptedSessions
 from tests.gateway.scripted_scheduler import ScriptedScheduler
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from google.protobuf.message import Message
 
 PROTOS = (
     *(alerts_pb2, billing_pb2, identity_pb2, prices_pb2, projections_pb2, reports_pb2, sign_in_pb2),

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 from grpc_health.v1 import health_pb2
 from wavepool.scheduler.v1 import scheduler_pb2
 
-from tests.gateway.running_gateway import serve, settings_for
+from tests.gateway.running_gateway import RunningGateway, serve, settings_for
 from tests.gateway.scripted_scheduler import STATEMENT
 from tests.gateway.scripted_services import ADMIN_TOKEN, ScriptedServices
-
-if TYPE_CHECKING:
-    from tests.gateway.running_gateway import RunningGateway
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

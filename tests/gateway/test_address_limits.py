@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
+import httpx
 import pytest
 from pydantic import ValidationError
 
@@ -13,15 +15,8 @@ from gateway.config import GatewaySettings
 from gateway.dependencies import MAX_DOUBTFUL_LOOKUPS, Gateway, authenticated
 from gateway.http.address_limit import AddressLimit, AddressLimits
 from gateway.http.errors import Problem, ProblemError
-from tests.gateway.running_gateway import serve, settings_for
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
-
-    import httpx
-
-    from tests.gateway.running_gateway import RunningGateway
-    from tests.gateway.scripted_services import ScriptedServices
+from tests.gateway.running_gateway import RunningGateway, serve, settings_for
+from tests.gateway.scripted_services import ScriptedServices
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

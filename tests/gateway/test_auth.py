@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import grpc
 import pytest
@@ -9,9 +9,7 @@ from wavepool.billing.v1.identity_pb2 import ROLE_USER, AuthenticateTokenRespons
 
 from gateway.auth import Authenticator
 from gateway.http.errors import ProblemError
-
-if TYPE_CHECKING:
-    from servicekit.clock import ManualClock
+from servicekit.clock import ManualClock
 
 ANSWER = AuthenticateTokenResponse(
     user_id="user_1",

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import httpx
 import pytest
 import pytest_asyncio
 
@@ -17,16 +19,10 @@ from services.billing.config import BillingSettings
 from services.billing.ledger.holds import Purpose
 from services.billing.ledger.machine_usage import MachineUsage
 from services.billing.server import build_alerting, build_server, build_stores, prepare
+from services.billing.service.billing_service import Stores
 from tests.gateway.running_gateway import serve, settings_for
+from tests.gateway.scripted_services import ScriptedServices
 from tests.service_token import SERVICE_TOKEN
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
-
-    import httpx
-
-    from services.billing.service.billing_service import Stores
-    from tests.gateway.scripted_services import ScriptedServices
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import AsyncGenerator
+from typing import Any
 
 import grpc
 import pytest
 
 from gateway.http.body_limit import MAX_BODY_BYTES
 from tests.gateway.refusals import refusal
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
-
-    from tests.gateway.running_gateway import RunningGateway
+from tests.gateway.running_gateway import RunningGateway
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

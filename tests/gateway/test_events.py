@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import json
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import grpc
 import httpx
 import httpx_sse
 import pytest
 from wavepool.executor.v1 import run_event_pb2
+from wavepool.scheduler.v1 import scheduler_pb2
 from wavepool.submission.v1 import submission_pb2
 
 from tests.gateway.job_events import ACCEPTED, STEPS, ended, event, provisioning, queued, whole_run
@@ -19,9 +20,6 @@ from tests.gateway.refusals import refusal
 from tests.gateway.running_gateway import DEADLINE_SECONDS, RunningGateway, serve, settings_for
 from tests.gateway.scripted_services import USER_TOKEN, ScriptedServices
 from tests.job_specs import job_spec
-
-if TYPE_CHECKING:
-    from wavepool.scheduler.v1 import scheduler_pb2
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncGenerator
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 import grpc
 import pytest
 from wavepool.executor.v1 import run_event_pb2
+from wavepool.scheduler.v1.scheduler_pb2 import JobEvent
 from wavepool.submission.v1 import submission_pb2
 
 from gateway.submissions.job_stream import FellBehindError, JobStream
@@ -16,11 +17,6 @@ from gateway.submissions.run_frames import Setting
 from tests.gateway.job_events import ACCEPTED, ended, event, queued
 from tests.gateway.running_gateway import DEADLINE_SECONDS
 from vocabulary.backoff import Backoff
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
-
-    from wavepool.scheduler.v1.scheduler_pb2 import JobEvent
 
 SANDBOX = Setting(submission_pb2.RUN_MODE_SANDBOX)
 

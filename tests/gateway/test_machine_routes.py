@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import grpc
 import httpx
@@ -13,12 +13,9 @@ import pytest
 from wavepool.vmpool.v1 import vmpool_pb2
 
 from tests.gateway.refusals import refusal
-from tests.gateway.running_gateway import DEADLINE_SECONDS, client_of, serve, settings_for
+from tests.gateway.running_gateway import DEADLINE_SECONDS, RunningGateway, client_of, serve, settings_for
 from tests.gateway.scripted_services import ADMIN_TOKEN, ScriptedServices
 from tests.job_specs import job_spec
-
-if TYPE_CHECKING:
-    from tests.gateway.running_gateway import RunningGateway
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

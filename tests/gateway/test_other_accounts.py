@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import grpc
+import httpx
 import pytest
 
 from tests.gateway.job_events import ACCEPTED_CHECK, STEPS, ended, event, queued
 from tests.gateway.refusals import refusal
-from tests.gateway.scripted_services import OTHER_TOKEN
+from tests.gateway.running_gateway import RunningGateway
+from tests.gateway.scripted_services import OTHER_TOKEN, ScriptedServices
 from tests.job_specs import sound_spec
-
-if TYPE_CHECKING:
-    import httpx
-
-    from tests.gateway.running_gateway import RunningGateway
-    from tests.gateway.scripted_services import ScriptedServices
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

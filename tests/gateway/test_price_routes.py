@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import grpc
 import pytest
 
 from tests.gateway.refusals import refusal
+from tests.gateway.running_gateway import RunningGateway
 from tests.gateway.scripted_answers import PRICED_GPU_TYPES
 from tests.gateway.scripted_services import ADMIN_TOKEN
-
-if TYPE_CHECKING:
-    from tests.gateway.running_gateway import RunningGateway
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

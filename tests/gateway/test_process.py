@@ -7,8 +7,8 @@ import json
 import os
 import signal
 import sys
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
 
 import httpx
 import httpx_sse
@@ -20,9 +20,6 @@ from tests.gateway.running_gateway import DEADLINE_SECONDS
 from tests.gateway.scripted_services import USER_TOKEN, ScriptedServices
 from tests.job_specs import job_spec
 from tests.service_token import TOKEN_SETTING
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import grpc
 import pytest
 
 from tests.gateway.refusals import refusal
+from tests.gateway.running_gateway import RunningGateway
 from tests.gateway.scripted_answers import MANY_DAYS
 from tests.gateway.scripted_services import ADMIN_TOKEN
-
-if TYPE_CHECKING:
-    from tests.gateway.running_gateway import RunningGateway
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

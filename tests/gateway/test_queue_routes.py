@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import grpc
 import pytest
@@ -12,11 +12,9 @@ from wavepool.scheduler.v1 import scheduler_pb2
 from gateway.queues.documents import QueueDocument, document_of
 from gateway.submissions.machine_use import admitted_machine_use
 from tests.gateway.refusals import refusal
+from tests.gateway.running_gateway import RunningGateway
 from tests.gateway.scripted_answers import LAB, RED
 from tests.gateway.scripted_services import OPERATOR_TOKEN, USER_TOKEN
-
-if TYPE_CHECKING:
-    from tests.gateway.running_gateway import RunningGateway
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

@@ -7,7 +7,7 @@ import json
 import re
 from datetime import UTC, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import grpc
 import pytest
@@ -18,13 +18,11 @@ from wavepool.scheduler.v1 import reservations_pb2 as pb
 from gateway.reservations import schemas
 from services.billing.errors import InsufficientCreditError
 from tests.gateway.refusals import refusal
+from tests.gateway.running_gateway import RunningGateway
 from tests.gateway.scripted_answers import EXPIRES_AT
 from tests.gateway.scripted_reservations import HOST_KEY, reservation
 from tests.gateway.scripted_services import ADMIN_TOKEN, OPERATOR_TOKEN, OTHER_TOKEN, USER_TOKEN
 from vocabulary.ssh_keys import Key
-
-if TYPE_CHECKING:
-    from tests.gateway.running_gateway import RunningGateway
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

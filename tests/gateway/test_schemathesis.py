@@ -10,15 +10,12 @@ import os
 import re
 import subprocess
 import sysconfig
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.end_to_end.wavepool_processes import Wavepool, start
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 # In the same folder as our own command: it is not on the path if the environment is not activated.
 PROGRAM = Path(sysconfig.get_path("scripts")) / "schemathesis"

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import json
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import grpc
+import httpx
 import pytest
 from wavepool.submission.v1 import submission_pb2
 
 from tests.gateway.job_events import whole_run
 from tests.gateway.refusals import refusal
-
-if TYPE_CHECKING:
-    import httpx
-
-    from tests.gateway.running_gateway import RunningGateway
-    from tests.gateway.scripted_services import ScriptedServices
+from tests.gateway.running_gateway import RunningGateway
+from tests.gateway.scripted_services import ScriptedServices
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import grpc
 import pytest
 from wavepool.billing.v1 import sign_in_pb2
 
 from tests.gateway.refusals import refusal
-
-if TYPE_CHECKING:
-    from tests.gateway.running_gateway import RunningGateway
+from tests.gateway.running_gateway import RunningGateway
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

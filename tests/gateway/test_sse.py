@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncGenerator
 from datetime import timedelta
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from wavepool.vmpool.v1 import vmpool_pb2
@@ -13,9 +14,6 @@ from wavepool.vmpool.v1 import vmpool_pb2
 from gateway.http.sse import EventStream
 from gateway.machines import desk
 from gateway.machines.open_calls import OpenCalls
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
 
 HEARTBEAT, SEND_TIMEOUT = timedelta(seconds=10), timedelta(seconds=30)
 

@@ -6,7 +6,7 @@ import json
 import math
 import zlib
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import grpc
 import pytest
@@ -17,13 +17,10 @@ from wavepool.submission.v1 import submission_pb2
 
 from tests.gateway.job_events import ended, event, queued, whole_run
 from tests.gateway.refusals import refusal
-from tests.gateway.scripted_services import ADMIN_TOKEN
+from tests.gateway.running_gateway import RunningGateway
+from tests.gateway.scripted_services import ADMIN_TOKEN, ScriptedServices
 from tests.job_specs import job_spec
 from vocabulary.limits import MAX_LISTING_BYTES
-
-if TYPE_CHECKING:
-    from tests.gateway.running_gateway import RunningGateway
-    from tests.gateway.scripted_services import ScriptedServices
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import grpc
 import pytest
 import pytest_asyncio
 from wavepool.scheduler.v1 import reservations_pb2 as pb
-from websockets.asyncio.client import connect
+from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import InvalidStatus
 
 from gateway.http.errors import ProblemError
@@ -22,14 +23,7 @@ from servicekit.metrics import registry
 from tests.gateway.refusals import refusal
 from tests.gateway.running_gateway import DEADLINE_SECONDS, RunningGateway, serve, settings_for
 from tests.gateway.scripted_reservations import BANNER
-from tests.gateway.scripted_services import OPERATOR_TOKEN, OTHER_TOKEN, USER_TOKEN
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
-
-    from websockets.asyncio.client import ClientConnection
-
-    from tests.gateway.scripted_services import ScriptedServices
+from tests.gateway.scripted_services import OPERATOR_TOKEN, OTHER_TOKEN, USER_TOKEN, ScriptedServices
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

@@ -3,29 +3,25 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from problems.kit.definition import SizeSet
 from services.executor.core.certify import kernel_runs, sources
 from services.executor.core.certify.results import Outcome
+from services.executor.core.model.events import Finished
 from services.executor.core.model.job import CoreJob
 from services.executor.core.model.verdict import Verdict
+from services.executor.core.run.context import RunContext
 from services.executor.core.run.installation import Options, catalogue, open_context
 from services.executor.core.run.one_run import run
 from services.executor.core.sandbox.canary import canary_job
 from submissions.modes import Mode
 from tests.attacks.manifest import PARTS_OF_STAGED, Attempt, attempts
 from tests.attacks.staged import STAGED
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    from services.executor.core.model.events import Finished
-    from services.executor.core.run.context import RunContext
 
 # A run's limit, and a little more.
 pytestmark = [pytest.mark.gpu, pytest.mark.timeout(1800)]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -14,10 +15,6 @@ from hipcpu.prepare import prepare
 from services.executor.core.compile.cache import CachedBuild, CompileCache
 from services.executor.devices.cpu.cpu_device import CpuDevice
 from tests.kept_builds import LIMIT_BYTES, kept_folder
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 
 @pytest.fixture(scope="session", autouse=True)

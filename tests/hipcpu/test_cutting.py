@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from hipcpu.ir.derived_values import needed, without_derived_values
-from hipcpu.ir.function import blocks_of
+from hipcpu.ir.function import Blocks, blocks_of
 from hipcpu.ir.uniformity import uniform_variables
 from hipcpu.ir.variables import live_at_entry, variables_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from hipcpu.ir.function import Blocks
 
 _LOOP = """entry:
   %t = alloca i32, align 4

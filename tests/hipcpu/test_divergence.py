@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import subprocess
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from hipcpu.build import build
 from hipcpu.build_folder import BuildKind
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 _DIVERGENCE_EXIT = 86
 _MAIN = "int main() { k<<<1, 64>>>(); }\n"

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from hipcpu import toolchain
 from hipcpu.front import front_end
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _INCLUDE = toolchain.PACKAGE / "include"
 # These only warn that another name is the right one.

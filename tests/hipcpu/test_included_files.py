@@ -1,15 +1,12 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from hipcpu.build import SourceError, build
 from hipcpu.build_folder import BuildKind
 from hipcpu.front.included_files import foreign_files
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_files_of_the_toolchain_and_the_source_are_its_own(tmp_path: Path) -> None:

@@ -7,15 +7,12 @@ import subprocess
 import sys
 import threading
 import time
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from hipcpu import toolchain
 from hipcpu.prepare import Part, build_once, build_parts, forget_unused, refresh
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 MONTH_SECONDS = 30 * 86_400
 

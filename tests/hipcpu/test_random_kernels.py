@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import subprocess
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -11,9 +11,6 @@ from hipcpu.build import build
 from hipcpu.build_folder import BuildKind
 from hipcpu.forms import kernel_forms, thread_loops
 from tests.hipcpu.random_kernels import random_program
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 _KERNELS = 12
 

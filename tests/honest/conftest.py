@@ -1,11 +1,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 
 from services.executor.core.model.limits import StageLimits
+from services.executor.core.run.context import RunContext
 from tests.attacks.conftest import problem_named
 from tests.services.executor.core.conftest import (  # noqa: F401 - fixtures, found by their names
     builds,
@@ -14,9 +14,6 @@ from tests.services.executor.core.conftest import (  # noqa: F401 - fixtures, fo
     cpu_device,
     limits,
 )
-
-if TYPE_CHECKING:
-    from services.executor.core.run.context import RunContext
 
 
 @pytest.fixture

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import tomllib
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from services.executor.core.model.job import CoreJob
 from services.executor.core.model.verdict import Verdict
+from services.executor.core.run.context import RunContext
 from services.executor.core.run.one_run import run
 from services.executor.core.timing.benchmark_result import Timing
 from services.executor.core.timing.case_timing import BUSY
 from submissions.modes import Mode
 from tests.tiers import one_of_each
-
-if TYPE_CHECKING:
-    from services.executor.core.run.context import RunContext
 
 KERNELS = sorted(Path(__file__).parent.glob("*.hip"))
 MEASURED = KERNELS[::8]

@@ -6,16 +6,14 @@ import base64
 import hashlib
 import json
 import subprocess
+from collections.abc import Iterator
 from contextlib import contextmanager
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import parse_qs, urlencode, urljoin, urlsplit
 
 import httpx
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 MODULES = Path(__file__).parents[2] / ".cache" / "oidc-provider" / "node_modules"
 PROGRAM = Path(__file__).with_name("provider.mjs")

@@ -7,16 +7,13 @@ import json
 import os
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from wavepool.billing.v1.alerts_pb2 import SendTestAlertRequest
 from wavepool.billing.v1.alerts_pb2_grpc import AlertServiceStub
 
 from tests.service_token import SERVICE_TOKEN, TOKEN_SETTING, AllowedCaller
 from vocabulary.ports import free_port
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 DEADLINE_SECONDS = 60
 

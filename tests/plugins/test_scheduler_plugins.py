@@ -7,23 +7,19 @@ import logging
 import os
 import subprocess
 import sys
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import grpc
 import pytest
 from google.protobuf.duration_pb2 import Duration
-from wavepool.scheduler.v1 import queues_pb2, queues_pb2_grpc
+from wavepool.scheduler.v1 import queues_pb2, queues_pb2_grpc, scheduler_pb2
 from wavepool.scheduler.v1.queues_pb2 import ApplyQueuesRequest, ExplainJobRequest, ListQueuesRequest, Queue
 
 from tests.services.scheduler.cluster import Cluster, is_run, scripted_cluster
 from tests.services.scheduler.scripted_executor import PASSING, compiling
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
-    from pathlib import Path
-
-    from wavepool.scheduler.v1 import scheduler_pb2
 
 SHORT_FIRST: dict[str, dict[str, Any]] = {"short-first": {"worth": 2}}
 REFUSED = (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from zlib import crc32
 
 import numpy as np
@@ -11,10 +11,8 @@ from numpy.typing import NDArray
 
 from problems.kit.comparison import compare
 from problems.kit.definition import SizeSet
+from problems.library.catalogue import Catalogue
 from problems.library.lazy import Call
-
-if TYPE_CHECKING:
-    from problems.library.catalogue import Catalogue
 
 Inputs = dict[str, Any]
 Outputs = NDArray[Any] | Mapping[str, NDArray[Any]]

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from problems.families.elementwise import Elementwise
 from problems.kit.cases import CaseTemplate
@@ -11,11 +13,6 @@ from problems.kit.definition import Case, Difficulty
 from problems.kit.distributions import Distribution
 from problems.kit.rounding import EXACT
 from problems.library.variants import variant_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
 
 PRODUCT = CaseTemplate("{m}x{k} x {k}x{n}, scale={scale:g}, {distribution}")
 

@@ -3,8 +3,9 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,9 +15,6 @@ from problems.kit.rounding import EXACT
 from problems.library.catalogue import BrokenProblemError, Catalogue, UnknownProblemError, load_problem
 from problems.library.text_lint import constants_of
 from tests.tiers import rotating
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 PUBLISHED: dict[str, Any] = json.loads(Path(__file__).with_name("published_facts.json").read_text("utf-8"))
 

@@ -1,18 +1,16 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
+from numpy.typing import NDArray
 
 from problems.kit.comparison import CHUNK_ELEMENTS, Comparison, compare
 from problems.kit.definition import Tolerance
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 EPS = float(np.finfo(np.float32).eps)
 FLOATS = arrays(np.float32, array_shapes(max_dims=3, max_side=6), elements=st.floats(width=32))

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -21,11 +21,7 @@ from problems.kit.distributions import (
     spike_places,
 )
 from problems.kit.threads import threads_allowed
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from problems.library.catalogue import Catalogue
+from problems.library.catalogue import Catalogue
 
 KINDS = st.sampled_from(list(Distribution))
 SEEDS = st.integers(0, 2**32 - 1)

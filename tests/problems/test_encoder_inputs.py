@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from problems.families.microscaling import (
     E2M1,
@@ -23,9 +22,6 @@ from problems.families.quantization import encoder_input
 from problems.kit.distributions import Blocks, Distribution, recipe_of
 from services.executor.core.check.chain_arithmetic import draw_rule, remade
 from services.executor.core.run.installation import catalogue
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 CLEAR = 1e-4
 """The relative distance that the statements promise."""

@@ -1,26 +1,23 @@
 from __future__ import annotations
 
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import ml_dtypes
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from problems.kit.comparison import compare
 from problems.kit.factors import Factors
 from problems.kit.freivalds import COMPARED_ROWS, GROUP_COLUMNS, check_product, suspicious_rows
 from problems.kit.rounding import SUM, sum_condition
 from problems.kit.threads import threads_allowed
+from problems.library.catalogue import Catalogue
 from problems.library.lazy import Call
 from problems.library.variants import variant_of
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from problems.library.catalogue import Catalogue
 
 PACKED_PRODUCTS = ("mxfp4-gemm", "mxfp8-gemm", "nvfp4-gemm")
 PLAIN_PRODUCTS = (

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
+from problems.library.catalogue import Catalogue
 from problems.library.lazy import Call
 from tests.problems.honest import Inputs, mismatches, wrong_cases
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
-    from problems.library.catalogue import Catalogue
-
-    Answer = Callable[[Inputs], NDArray[Any]]
+Answer = Callable[[Inputs], NDArray[Any]]
 
 F = np.float32
 SELU_ALPHA, SELU_SCALE = F(1.6732632), F(1.0507010)

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from math import pi, prod, sqrt
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import ml_dtypes
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from problems.kit.comparison import compare
 from problems.kit.definition import SizeSet
+from problems.library.catalogue import Catalogue
 from problems.library.lazy import Call
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from numpy.typing import NDArray
-
-    from problems.library.catalogue import Catalogue
 
 F = np.float32
 Inputs = dict[str, Any]

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse.csgraph import dijkstra, johnson, minimum_spanning_tree
 
+from problems.library.catalogue import Catalogue
 from tests.problems.honest import Inputs, wrong_cases
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from problems.library.catalogue import Catalogue
 
 F = np.float32
 

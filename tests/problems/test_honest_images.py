@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from problems.library.catalogue import Catalogue
 from tests.problems.honest import Inputs, wrong_cases
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
-    from problems.library.catalogue import Catalogue
 
 F = np.float32
 

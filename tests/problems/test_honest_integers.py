@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from problems.library.catalogue import Catalogue
 from tests.problems.honest import Inputs, wrong_cases
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from problems.library.catalogue import Catalogue
 
 P = 2**31 - 1
 

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import ml_dtypes
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from problems.kit.definition import SizeSet
+from problems.library.catalogue import Catalogue
 from problems.library.lazy import Call
 from tests.problems.honest import Inputs, wrong_cases
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
-    from problems.library.catalogue import Catalogue
 
 F = np.float32
 FP4 = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6], F)

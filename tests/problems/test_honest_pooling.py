@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
+from problems.library.catalogue import Catalogue
 from tests.problems.honest import Inputs, wrong_cases
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from problems.library.catalogue import Catalogue
 
 F = np.float32
 

@@ -1,21 +1,19 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import ml_dtypes
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from problems.kit.comparison import BIAS_ELEMENTS, compare
 from problems.kit.definition import Tolerance
 from problems.kit.imprecision import precision_of
 from problems.kit.rounding import SUM, sum_condition
 from problems.library.catalogue import Catalogue
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 ONE_ROUNDING = Tolerance(1.0, "one rounding")
 BFLOAT16 = np.dtype(ml_dtypes.bfloat16)

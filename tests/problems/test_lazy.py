@@ -1,26 +1,22 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from math import prod, sqrt
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
+from problems.kit.definition import Problem
 from problems.kit.distributions import TILE_ELEMENTS
 from problems.kit.element_types import ELEMENT_TYPES
+from problems.library.catalogue import Catalogue
 from problems.library.lazy import Call, lazy_answers
 from problems.library.variants import variant_of
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
-    from problems.kit.definition import Problem
-    from problems.library.catalogue import Catalogue
-
-    Answers = dict[str, NDArray[np.float32]]
+Answers = dict[str, NDArray[np.float32]]
 
 NINE = {
     "zero",

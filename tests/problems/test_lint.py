@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from pathlib import Path
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from problems.families.elementwise import Elementwise, matrix_case
 from problems.kit.definition import Case, CatalogueEntry, Difficulty, Initial, Sizes, SizeSet, Tolerance
@@ -16,12 +19,6 @@ from problems.library.catalogue import ON_SIZES, Catalogue, load_problem
 from problems.library.lint import lint, main
 from tests.problems.conftest import SOURCE, STATEMENT
 from tests.tiers import rotating
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from pathlib import Path
-
-    from numpy.typing import NDArray
 
 SLUGS = tuple(Catalogue.load().problems)
 

@@ -1,23 +1,20 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
+from problems.kit.definition import Problem
 from problems.kit.distributions import TILE_ELEMENTS
 from problems.kit.domain import ANY, ANY_SCALE, AS_A_WHOLE, Domain
 from problems.kit.planting import planted
+from problems.library.catalogue import Catalogue
 from problems.library.variants import variant_of
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from problems.kit.definition import Problem
-    from problems.library.catalogue import Catalogue
 
 DOMAINS = [ANY, ANY_SCALE, AS_A_WHOLE, Domain(0.0, 1.0), Domain(-4.0, 2.0), Domain(high=100.0)]
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 import numpy as np
 import pytest
@@ -8,9 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from problems.kit.signature import DTYPES, Initial, Parameter, SignatureError, parse_signature
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 NAMES = st.from_regex(r"[A-Za-z_][A-Za-z0-9_]{0,8}", fullmatch=True).filter(
     lambda name: name not in {"const", "__restrict__", *DTYPES}

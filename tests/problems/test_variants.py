@@ -1,10 +1,13 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import ml_dtypes
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from problems.kit.comparison import compare
 from problems.kit.definition import Problem
@@ -13,12 +16,6 @@ from problems.kit.rounding import EXACT
 from problems.library.catalogue import BrokenProblemError, Catalogue
 from problems.library.lazy import Call
 from problems.library.variants import UnknownElementTypeError, variant_of, variants_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from numpy.typing import NDArray
 
 NARROW = {"float16": np.dtype(np.float16), "bfloat16": np.dtype(ml_dtypes.bfloat16)}
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import stat
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import grpc
 import pytest
@@ -11,12 +11,7 @@ from wavepool.billing.v1 import billing_pb2, billing_pb2_grpc
 from servicekit.rpc.channels import open_channel
 from servicekit.rpc.credentials import ServiceCredentials
 from servicekit.service_token import NoServiceTokenError, ServiceToken, service_token_of
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.servicekit.conftest import Serve
-
+from tests.servicekit.conftest import Serve
 
 NEW = "wps_new-token-of-30-characters"
 

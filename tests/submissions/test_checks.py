@@ -1,20 +1,18 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from wavepool.submission.v1.submission_pb2 import RunMode, Submission
 
+from problems.kit.definition import Problem
 from problems.kit.signature import Initial, parse_signature
 from submissions.checks import InvalidSubmissionError, SubmissionError, UnknownProblemError, checked
 from submissions.modes import MODES, PROFILED_MODES, TIMED_MODES, TIMING_MODES, Mode, TimingMode
 from vocabulary.limits import MAX_DEFINITION_BYTES, MAX_PLAN_BYTES, MAX_SOURCE_BYTES
-
-if TYPE_CHECKING:
-    from problems.kit.definition import Problem
 
 PARAMETERS = parse_signature("const float* input, float* output, size_t n", {"output": Initial.POISON}, frozenset())
 PROBLEMS: dict[str, Problem] = {

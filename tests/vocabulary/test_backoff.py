@@ -2,15 +2,12 @@ from __future__ import annotations
 
 import asyncio
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from vocabulary.backoff import Backoff, Retries
-
-if TYPE_CHECKING:
-    import pytest
 
 SECOND = timedelta(seconds=1)
 START = datetime(2026, 1, 1, tzinfo=UTC)

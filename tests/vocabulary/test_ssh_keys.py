@@ -5,15 +5,12 @@ from __future__ import annotations
 import base64
 import struct
 import subprocess
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tests.ssh_keys import new_key
 from vocabulary.ssh_keys import MOST_KEYS, KeyFault, authorized_keys, key_line, keys_of
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 POINT = bytes.fromhex(
     "046b17d1f2e12c4247f8bce6e563a440f277037d812deb33a0f4a13945d898c2964fe342e2fe1a7f9b8ee7eb4a7c0f9e162bce33576b315ececbb6406837bf51f5"

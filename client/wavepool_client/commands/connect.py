@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from wavepool_client.commands.options import (
-    EndpointOption,  # noqa: TC001 - typer reads annotations at run time
-    TokenOption,  # noqa: TC001
+    EndpointOption,
+    TokenOption,
 )
 from wavepool_client.commands.passed_on import PASSED_ON
 from wavepool_client.commands.reservation_lookup import (

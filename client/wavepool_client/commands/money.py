@@ -6,7 +6,7 @@ import math
 import sys
 from datetime import UTC, datetime
 from enum import StrEnum
-from pathlib import Path  # noqa: TC003 - typer reads it at run time
+from pathlib import Path
 from typing import Annotated, Any, cast
 
 import typer

@@ -9,7 +9,7 @@ from typing import Any
 from wavepool_client.commands.options import GpuTypeOption, Shown, answered
 from wavepool_client.commands.reservation_lookup import ReservationArgument, find_whole_reservation
 from wavepool_client.errors import WavepoolError
-from wavepool_client.reservation_client import ReservationClient  # noqa: TC001 - typer reads annotations at run time
+from wavepool_client.reservation_client import ReservationClient
 from wavepool_client.terminal.output import results
 from wavepool_client.terminal.result_printing import table_of
 from wavepool_client.text.availability import AVAILABILITY_COLUMNS, availability_row, queue_head_text

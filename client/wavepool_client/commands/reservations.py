@@ -26,7 +26,7 @@ from wavepool_client.commands.reservation_lookup import (
     find_reservation,
     find_whole_reservation,
 )
-from wavepool_client.commands.reservation_options import AddUserOption  # noqa: TC001 - typer reads annotations
+from wavepool_client.commands.reservation_options import AddUserOption
 from wavepool_client.commands.reservation_pickers import ask_change
 from wavepool_client.commands.reservation_status import debug
 from wavepool_client.errors import InputError, WavepoolError

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from wavepool_client.commands.connect import connect_to
-from wavepool_client.commands.options import JsonOption  # noqa: TC001 - typer reads annotations at run time
+from wavepool_client.commands.options import JsonOption
 from wavepool_client.commands.reservation_options import ReservationOptions, with_reservation_options
 from wavepool_client.commands.reservation_pickers import agree, ask_disk, ask_what_to_reserve
 from wavepool_client.commands.reservation_start import show_quote, show_until_active, start

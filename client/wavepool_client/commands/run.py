@@ -10,7 +10,7 @@ import sys
 import time
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
-from pathlib import Path  # noqa: TC003 - typer resolves the annotation at run time
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer

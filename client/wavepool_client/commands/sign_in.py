@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from wavepool_client.commands.options import JsonOption  # noqa: TC001 - typer reads it at run time
+from wavepool_client.commands.options import JsonOption
 from wavepool_client.errors import AuthenticationError, InputError
 from wavepool_client.http.connection import Connection, resolve
 from wavepool_client.http.device_flow import DeviceFlow

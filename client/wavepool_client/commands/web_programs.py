@@ -15,8 +15,8 @@ from typing import Annotated
 import typer
 
 from wavepool_client.commands.options import (
-    EndpointOption,  # noqa: TC001 - typer reads annotations at run time
-    TokenOption,  # noqa: TC001
+    EndpointOption,
+    TokenOption,
 )
 from wavepool_client.commands.reservation_lookup import ReservationArgument, check_active, find_reservation
 from wavepool_client.reservation_client import ReservationClient

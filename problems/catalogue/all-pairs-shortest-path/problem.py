@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from problems.families.graphs import LIGHT, Shape, any_shape, directed_graph, graph_case, hidden_nodes
-from problems.kit.chaining import weights
+from problems.kit.chaining import ChainRule, weights
 from problems.kit.definition import Case, Difficulty, Initial, Part, Problem, Sizes, SizeSet
 from problems.kit.parts import ELEMENTS, Stretch, some_pieces, within
 from problems.kit.rounding import EXACT
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
-
-    from problems.kit.chaining import ChainRule
 
 _SOURCES = "sources"
 """Of a part: the nodes that its rows are for."""

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from problems.families.along_dim import AlongDim
 from problems.kit.definition import Case, Difficulty, Initial
-from problems.kit.domain import AS_A_WHOLE
+from problems.kit.domain import AS_A_WHOLE, Domain
 from problems.kit.rounding import EXACT
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
-
-    from problems.kit.domain import Domain
 
 
 class Argmax(AlongDim):

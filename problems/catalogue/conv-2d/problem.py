@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from problems.families.correlation import correlate, correlation_part
 from problems.kit.cases import CaseTemplate
 from problems.kit.definition import Case, Difficulty, Initial, Part, Problem, Sizes, SizeSet
 from problems.kit.distributions import Distribution
-from problems.kit.domain import ANY_SCALE
+from problems.kit.domain import ANY_SCALE, Domain
 from problems.kit.rounding import SUM, sum_condition
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
-
-    from problems.kit.domain import Domain
-
 
 _case = CaseTemplate("H={H}, W={W}, Kh={Kh}, Kw={Kw}, {distribution}")
 

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from problems.kit.cases import CaseTemplate
 from problems.kit.definition import Case, Difficulty, Initial, Part, Problem, Sizes, SizeSet, Tolerance
 from problems.kit.distributions import Distribution
-from problems.kit.domain import ANY_SCALE
+from problems.kit.domain import ANY_SCALE, Domain
 from problems.kit.parts import some_pieces, within
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
-
-    from problems.kit.domain import Domain
-
 
 _case = CaseTemplate("{n} x {n}x{m}, {distribution}")
 

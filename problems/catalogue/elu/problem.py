@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+from numpy.typing import NDArray
 
 from problems.families.elementwise import Elementwise, alpha_case, hidden_shape
 from problems.kit.definition import Case, Difficulty, Sizes, SizeSet, Tolerance
 from problems.kit.distributions import Distribution, any_distribution
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 
 class Elu(Elementwise):

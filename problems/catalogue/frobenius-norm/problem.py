@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import prod
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from problems.families.normalization import NORM_DISTRIBUTIONS, Normalization
 from problems.kit.cases import CaseTemplate
 from problems.kit.definition import Case, Difficulty, Sizes, SizeSet
 from problems.kit.distributions import Distribution
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
-
 
 _shaped = CaseTemplate("shape={shape}, {distribution}")
 

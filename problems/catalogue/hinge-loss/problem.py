@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+from numpy.typing import NDArray
 
 from problems.families.losses import ElementwiseLoss
 from problems.kit.definition import Case, Difficulty, Tolerance
 from problems.kit.distributions import Distribution, Form, formed
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 
 class HingeLoss(ElementwiseLoss):

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Mapping
+from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from problems.families.losses import ElementwiseLoss
 from problems.kit.definition import Case, Difficulty, Tolerance
-from problems.kit.domain import ANY
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
-
-    from problems.kit.domain import Domain
+from problems.kit.domain import ANY, Domain
 
 
 class HuberLoss(ElementwiseLoss):

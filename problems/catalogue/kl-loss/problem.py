@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from problems.families.losses import CPU_CASES, GPU_CASES, ElementwiseLoss
 from problems.kit.cases import CaseTemplate
@@ -12,11 +14,6 @@ from problems.kit.definition import Case, Difficulty, Sizes, Tolerance
 from problems.kit.distributions import Distribution
 from problems.kit.domain import Domain
 from problems.kit.rounding import EPS
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
 
 _sparse_case = CaseTemplate("Sparse_targets, {distribution}")
 _UNITS = 8.0

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Mapping
+from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from problems.families.elementwise import Elementwise, alpha_case, hidden_shape
 from problems.kit.definition import Case, Difficulty, Sizes, SizeSet, Tolerance
 from problems.kit.distributions import Distribution
-from problems.kit.domain import ANY_SCALE
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
-
-    from problems.kit.domain import Domain
+from problems.kit.domain import ANY_SCALE, Domain
 
 
 class LeakyRelu(Elementwise):

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Mapping
+from typing import ClassVar
+
+import numpy as np
 
 from problems.families.matrix_products import MatrixProduct, hidden_lengths
 from problems.kit.cases import CaseTemplate
 from problems.kit.definition import Case, Difficulty, Initial, Sizes, SizeSet
 from problems.kit.distributions import Distribution, any_distribution
-from problems.kit.domain import ANY_SCALE
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    import numpy as np
-
-    from problems.kit.domain import Domain
-
+from problems.kit.domain import ANY_SCALE, Domain
 
 _case = CaseTemplate("{n}x{m}x{k} x {k}x{l}, {distribution}")
 

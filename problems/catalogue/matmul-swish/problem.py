@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from problems.families.matrix_products import MatrixProduct, hidden_lengths, swish, swish_condition
 from problems.kit.cases import CaseTemplate
 from problems.kit.definition import Case, Difficulty, Initial, Sizes, SizeSet
 from problems.kit.distributions import Distribution, any_distribution
-from problems.kit.domain import ANY
+from problems.kit.domain import ANY, Domain
 from problems.kit.rounding import sum_condition
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
-
-    from problems.kit.domain import Domain
-
 
 _case = CaseTemplate("B={batch_size}, In={in_features}, Out={out_features}, Scale={scaling_factor}, {distribution}")
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Mapping
+from typing import ClassVar
 
 from problems.families.pooling import MaxPool, Pooling
 from problems.kit.definition import Difficulty, Sizes
 from problems.kit.distributions import Distribution
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 class MaxPool3d(MaxPool):

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
+
+from numpy.typing import NDArray
 
 from problems.families.along_dim import AlongDim, in_float64
 from problems.kit.definition import Case, Difficulty
 from problems.kit.rounding import EXACT
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
 
 
 class MinDim(AlongDim):

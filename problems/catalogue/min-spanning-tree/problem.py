@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from problems.families.graphs import LIGHT, Shape, connected_graph, graph_case, hidden_nodes
-from problems.kit.chaining import weights
+from problems.kit.chaining import ChainRule, weights
 from problems.kit.definition import Case, Difficulty, Initial, Problem, Sizes, SizeSet
 from problems.kit.rounding import EXACT
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
-
-    from problems.kit.chaining import ChainRule
 
 _SHAPES = (Shape.HEAVY, Shape.DENSE, Shape.CHAIN)
 

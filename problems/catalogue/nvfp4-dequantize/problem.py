@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from problems.families.microscaling import E2M1, NV_BLOCK, TILED_SCALES, nv_dequantized, tile_places, untiled
 from problems.families.quantization import (
@@ -17,11 +19,6 @@ from problems.families.quantization import (
     stretched,
 )
 from problems.kit.definition import Case, Difficulty, Initial, Part, Problem, SizeSet, Tolerance
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
 
 
 class Nvfp4Dequantize(Problem):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from problems.families.microscaling import E2M1, NV_BLOCK, nv_dequantized, untiled
 from problems.families.quantization import (
@@ -21,11 +23,6 @@ from problems.kit.definition import Case, Difficulty, Initial, Part, Problem, Si
 from problems.kit.element_types import ELEMENT_TYPES
 from problems.kit.factors import Factors
 from problems.kit.rounding import EPS, SUM, sum_condition
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
 
 _SHARE_OF_SUMS = SUM.units * EPS / ELEMENT_TYPES["float16"].eps
 

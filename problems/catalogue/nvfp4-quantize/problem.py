@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from problems.families.microscaling import E2M1, E4M3, NV_BLOCK, TILED_SCALES, nv_quantized, tile_places, tiled
 from problems.families.quantization import QUANTIZE_SIZES, blocks_part, encoder_input, hidden_matrix
-from problems.kit.chaining import rolled
+from problems.kit.chaining import ChainRule, rolled
 from problems.kit.definition import Case, Difficulty, Initial, Part, Problem, SizeSet
 from problems.kit.parts import Stretch
 from problems.kit.rounding import EXACT
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from problems.kit.chaining import ChainRule
 
 _BLOCKS = "blocks"
 """Of a part: its scales do not lie in tiles."""

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import sqrt
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from problems.families.along_dim import AlongDim, in_float64
 from problems.kit.definition import Case, Difficulty, Tolerance
 from problems.kit.distributions import changed
+from problems.kit.domain import Domain
 from problems.kit.rounding import sum_condition
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
-
-    from problems.kit.domain import Domain
 
 
 class ProductDim(AlongDim):

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Mapping
+from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from problems.families.elementwise import Elementwise
 from problems.kit.definition import Case, Difficulty
-from problems.kit.domain import ANY_SCALE
+from problems.kit.domain import ANY_SCALE, Domain
 from problems.kit.rounding import EXACT
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
-
-    from problems.kit.domain import Domain
 
 
 class Relu(Elementwise):

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Mapping
+from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from problems.families.normalization import CPU_ROWS, MOMENT_EPSILON, RowNorm
 from problems.kit.cases import CaseTemplate
 from problems.kit.definition import Sizes
 from problems.kit.distributions import Distribution
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
-
 
 _case = CaseTemplate("shape=({B}, {N}), {distribution}")
 

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from problems.families.elementwise import Elementwise
 from problems.kit.definition import Case, Difficulty, Tolerance
 from problems.kit.rounding import EPS
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
 
 _UNITS = 8.0
 ALPHA, SCALE = 1.6732632423543772, 1.0507009873554805

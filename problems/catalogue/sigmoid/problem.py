@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+from numpy.typing import NDArray
 
 from problems.families.elementwise import Elementwise
 from problems.kit.definition import Case, Difficulty, Tolerance
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 
 class Sigmoid(Elementwise):

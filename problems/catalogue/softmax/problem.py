@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import sqrt
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from problems.families.along_dim import CPU_CASES, AlongDim, in_float64, tensor_case
 from problems.kit.definition import Case, Difficulty, Sizes, Tolerance
 from problems.kit.distributions import Distribution
-from problems.kit.domain import ANY
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
-
-    from problems.kit.domain import Domain
+from problems.kit.domain import ANY, Domain
 
 
 class Softmax(AlongDim):

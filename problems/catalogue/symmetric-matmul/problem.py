@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Mapping
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from problems.families.matrix_products import SquareProduct
-from problems.kit.chaining import SYMMETRIC
+from problems.kit.chaining import SYMMETRIC, ChainRule
+from problems.kit.definition import Case
 from problems.kit.distributions import Form, formed
-from problems.kit.domain import AS_A_WHOLE
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from problems.kit.chaining import ChainRule
-    from problems.kit.definition import Case
-    from problems.kit.domain import Domain
+from problems.kit.domain import AS_A_WHOLE, Domain
 
 
 class SymmetricMatmul(SquareProduct):

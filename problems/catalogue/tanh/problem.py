@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Mapping
+from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from problems.families.elementwise import Elementwise
-from problems.kit.chaining import ROLL
+from problems.kit.chaining import ROLL, ChainRule
 from problems.kit.definition import Case, Difficulty, Tolerance
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
-
-    from problems.kit.chaining import ChainRule
 
 
 class Tanh(Elementwise):

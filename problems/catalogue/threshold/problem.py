@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from problems.families.images import PIXELS
 from problems.kit.cases import CaseTemplate
-from problems.kit.chaining import ROLL
+from problems.kit.chaining import ROLL, ChainRule
 from problems.kit.definition import Case, Difficulty, Initial, Problem, Sizes, SizeSet
 from problems.kit.distributions import spike_places
+from problems.kit.domain import Domain
 from problems.kit.rounding import EXACT
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
-
-    from problems.kit.chaining import ChainRule
-    from problems.kit.domain import Domain
 
 _WHITE = 255.0
 

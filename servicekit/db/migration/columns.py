@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import sqlalchemy as sa
 from alembic import op
+from sqlalchemy.types import TypeEngine
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from sqlalchemy.types import TypeEngine
-
-    Kind = type[TypeEngine[Any]]
+Kind = type[TypeEngine[Any]]
 
 
 def required(kind: Kind, *names: str) -> list[sa.Column[Any]]:

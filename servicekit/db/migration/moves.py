@@ -6,12 +6,9 @@ so a change of the code's table needs a new migration; tests compare the two.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from alembic import op
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 def allow_moves(table: str, moves: Mapping[str, tuple[str, ...]], column: str = "state") -> None:

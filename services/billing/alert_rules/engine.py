@@ -8,14 +8,10 @@ as without data: nobody knows whether the cause is gone.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from services.billing.alert_rules.rule import Reading, Rule
+from services.billing.alert_rules.rule import Reading, Rule
 
 NOTHING = timedelta(0)
 

@@ -6,18 +6,13 @@ are dollars per hour, forecasts are days.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
-from typing import TYPE_CHECKING
+from datetime import datetime, timedelta
 
 from services.billing.alert_rules.rule import ACCOUNT_LABEL, Comparison, Reading, Rule, Severity
+from services.billing.ledger.books import Balance
 from vocabulary.money import MICROS_PER_DOLLAR, dollars_text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from datetime import datetime
-
-    from services.billing.ledger.books import Balance
 
 ACCOUNT_SHARE = "account.credit_spent_share"
 ACCOUNT_RATE = "account.burn_rate_usd_per_hour"

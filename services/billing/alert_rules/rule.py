@@ -5,15 +5,12 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
 from services.billing.errors import InvalidFieldError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from datetime import datetime, timedelta
 
 ACCOUNT_LABEL = "account"
 """The label that makes an alert an account's: its owner sees it. All other alerts are the operator's."""

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, TypeAdapter, ValidationError
 
 from services.billing.alert_rules.rule import Comparison, Rule, Severity, check_name
 from services.billing.errors import InvalidFieldError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 DEFAULT_SUMMARY = "{reading} is {value}; the limit is {threshold}."
 

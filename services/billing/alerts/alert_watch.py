@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
-from datetime import timedelta
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from datetime import datetime, timedelta
 
+from servicekit.clock import Clock
 from servicekit.metrics import gauge
 from services.billing.alert_rules.engine import Phase
-
-if TYPE_CHECKING:
-    import asyncio
-    from collections.abc import Sequence
-    from datetime import datetime
-
-    from servicekit.clock import Clock
-    from services.billing.alerts.evaluator import Evaluator
-    from services.billing.store.alert_store import Alert, AlertStore
+from services.billing.alerts.evaluator import Evaluator
+from services.billing.store.alert_store import Alert, AlertStore
 
 FORGETTING = timedelta(hours=1)
 """Time between two looks for history that is too old."""

@@ -7,21 +7,15 @@ message is sent again when the claim has run out: at least once, with an id that
 from __future__ import annotations
 
 import asyncio
-from datetime import timedelta
-from typing import TYPE_CHECKING
+from datetime import datetime, timedelta
 
+from servicekit.clock import Clock
 from servicekit.logging import get_logger
 from servicekit.metrics import counter
 from services.billing.alerts.channels.channel import ChannelError, Notice
-from services.billing.store.delivery_store import Outcome
+from services.billing.alerts.channels.plugins import NamedChannel
+from services.billing.store.delivery_store import DeliveryStore, DueMessage, Outcome
 from vocabulary.backoff import Backoff
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from servicekit.clock import Clock
-    from services.billing.alerts.channels.plugins import NamedChannel
-    from services.billing.store.delivery_store import DeliveryStore, DueMessage
 
 log = get_logger(__name__)
 deliveries = counter(

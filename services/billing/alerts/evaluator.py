@@ -3,23 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import timedelta
-from typing import TYPE_CHECKING
+from datetime import datetime, timedelta
 
 from services.billing.alert_rules import engine
-from services.billing.alert_rules.engine import ANNOUNCED, Phase, Transition
-from services.billing.alert_rules.rule import labels_text, summary_of
-from services.billing.store.alert_store import Alert, Happening
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-    from datetime import datetime
-
-    from services.billing.alert_rules.engine import AlertState
-    from services.billing.alert_rules.rule import Reading, Rule
-    from services.billing.alerts.channels.plugins import NamedChannel
-    from services.billing.store.alert_store import AlertStore
+from services.billing.alert_rules.engine import ANNOUNCED, AlertState, Phase, Transition
+from services.billing.alert_rules.rule import Reading, Rule, labels_text, summary_of
+from services.billing.alerts.channels.plugins import NamedChannel
+from services.billing.store.alert_store import Alert, AlertStore, Happening
 
 REFRESH = timedelta(seconds=10)
 """An alert that stays as it is shows a reading at most about this old, and is not written more often."""

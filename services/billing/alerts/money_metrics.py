@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from datetime import datetime, timedelta
 
 from servicekit.metrics import counter, gauge
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from datetime import datetime
-
-    from services.billing.ledger.books import Book
-    from services.billing.ledger.machine_usage import MachineUsage
-    from services.billing.store.ledger_store import Receipt
+from services.billing.ledger.books import Book
+from services.billing.ledger.machine_usage import MachineUsage
+from services.billing.store.ledger_store import Receipt
 
 charged = counter("wavepool_billing_charged_micros", "Micro-dollars charged to accounts.")
 machine_cost = counter("wavepool_billing_machine_cost_micros", "Micro-dollars that machines have cost.", ("provider",))

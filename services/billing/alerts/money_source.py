@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta
 
+from servicekit.clock import Clock
 from services.billing.alert_rules.money import (
+    AccountSpending,
+    BudgetSpending,
     Spending,
     Windows,
     account_readings,
@@ -13,17 +17,10 @@ from services.billing.alert_rules.money import (
     budget_reading,
     operator_readings,
 )
+from services.billing.alert_rules.rule import Reading
 from services.billing.alerts import money_metrics
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from datetime import datetime, timedelta
-
-    from servicekit.clock import Clock
-    from services.billing.alert_rules.money import AccountSpending, BudgetSpending
-    from services.billing.alert_rules.rule import Reading
-    from services.billing.alerts.evaluator import Evaluator
-    from services.billing.store.money_figures import MachineCost, MoneyFigures
+from services.billing.alerts.evaluator import Evaluator
+from services.billing.store.money_figures import MachineCost, MoneyFigures
 
 SOURCE = "billing"
 COALESCING_SECONDS = 0.1

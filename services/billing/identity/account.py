@@ -5,16 +5,11 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
 from services.billing.errors import InvalidFieldError
-from services.billing.ledger.books import MAX_AMOUNT_MICROS
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from services.billing.ledger.books import Balance
+from services.billing.ledger.books import MAX_AMOUNT_MICROS, Balance
 
 _LIKE_CHARACTERS = 56
 """Leaves room for a suffix that tells users with the same name apart."""

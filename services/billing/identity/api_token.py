@@ -10,14 +10,10 @@ from __future__ import annotations
 import hashlib
 import secrets
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from datetime import datetime
 
 from services.billing.errors import InvalidFieldError
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from services.billing.identity.rights import Scope
+from services.billing.identity.rights import Scope
 
 _SECRET_BYTES = 32
 _PREFIX_CHARACTERS = 10

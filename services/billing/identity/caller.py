@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from services.billing.errors import NotAllowedError, ScopeMissingError
+from services.billing.identity.api_token import ApiToken
 from services.billing.identity.rights import Scope, usable_scopes, words_of
-from services.billing.identity.team import MemberLevel
-
-if TYPE_CHECKING:
-    from services.billing.identity.api_token import ApiToken
-    from services.billing.identity.team import Team
-    from services.billing.identity.user import User
+from services.billing.identity.team import MemberLevel, Team
+from services.billing.identity.user import User
 
 
 @dataclass(frozen=True)

@@ -6,14 +6,11 @@ intersected with the role's each time it is used, so a lowered role narrows all 
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
 from services.billing.errors import InvalidFieldError, ScopeMissingError
 from vocabulary.names import none_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
 
 class Role(StrEnum):

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from datetime import datetime
 
 from services.billing.errors import InvalidFieldError
 from vocabulary.ssh_keys import Key, KeyFault, key_line
-
-if TYPE_CHECKING:
-    from datetime import datetime
 
 MOST_KEYS = 32
 """Of one user. A session takes 256 of all its users."""

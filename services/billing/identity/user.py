@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from datetime import datetime
 
 from services.billing.errors import InvalidFieldError
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from services.billing.identity.rights import Role
+from services.billing.identity.rights import Role
 
 _MAX_EMAIL_CHARACTERS = 254
 """The longest address that SMTP can deliver to."""

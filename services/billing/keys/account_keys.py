@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from services.billing.identity.user import User
 from services.billing.keys.key_source import Found
-
-if TYPE_CHECKING:
-    from services.billing.identity.user import User
-    from services.billing.store.key_store import KeyStore
+from services.billing.store.key_store import KeyStore
 
 
 class AccountKeys:

@@ -5,22 +5,17 @@ from __future__ import annotations
 import hashlib
 import secrets
 from dataclasses import dataclass
-from datetime import timedelta
-from typing import TYPE_CHECKING
+from datetime import datetime, timedelta
 
+from servicekit.clock import Clock
 from servicekit.logging import get_logger
 from services.billing.errors import GithubNameTakenError, InvalidFieldError
 from services.billing.identity.ssh_key import fingerprint_of
+from services.billing.identity.user import User
+from services.billing.keys.github_keys import GithubKeys
 from services.billing.keys.ssh_signature import check_signature
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from servicekit.clock import Clock
-    from services.billing.identity.user import User
-    from services.billing.keys.github_keys import GithubKeys
-    from services.billing.store.github_store import GithubStore
-    from services.billing.store.user_store import UserStore
+from services.billing.store.github_store import GithubStore
+from services.billing.store.user_store import UserStore
 
 log = get_logger(__name__)
 

@@ -7,25 +7,18 @@ once.
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from http import HTTPStatus
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from servicekit.clock import Clock
 from servicekit.logging import get_logger
 from services.billing.errors import KeySourceAwayError, NoKeysError
 from services.billing.identity.key_list import MOST_BYTES, is_key_list, keys_in
-from services.billing.keys.http_get import NoAnswerError, get
+from services.billing.identity.user import User
+from services.billing.keys.http_get import NoAnswerError, Reply, get
 from services.billing.keys.key_source import Found
-from services.billing.store.github_store import KeptKeys
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from servicekit.clock import Clock
-    from services.billing.identity.user import User
-    from services.billing.keys.http_get import Reply
-    from services.billing.store.github_store import GithubStore
+from services.billing.store.github_store import GithubStore, KeptKeys
 
 log = get_logger(__name__)
 

@@ -7,22 +7,17 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any, cast
+from pathlib import Path
+from typing import Any, cast
 
+from servicekit.clock import Clock
 from servicekit.logging import get_logger
 from services.billing.errors import NotInTeamError
-from services.billing.keys.http_get import NoAnswerError, get
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-    from pathlib import Path
-
-    from servicekit.clock import Clock
-    from services.billing.keys.http_get import Reply
+from services.billing.keys.http_get import NoAnswerError, Reply, get
 
 log = get_logger(__name__)
 

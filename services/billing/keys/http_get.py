@@ -8,15 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import httpx
 
 from vocabulary.web_addresses import is_loopback_url
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 class NoAnswerError(Exception):

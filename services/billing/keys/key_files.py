@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from services.billing.errors import KeySourceAwayError, NoKeysError
 from services.billing.identity.key_list import MOST_BYTES, keys_in
+from services.billing.identity.user import User
 from services.billing.keys.key_source import Found
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from services.billing.identity.user import User
 
 
 class KeyFiles:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from services.billing.errors import (
     GithubOffError,
@@ -13,15 +14,10 @@ from services.billing.errors import (
     UserDisabledError,
 )
 from services.billing.identity.ssh_key import fingerprint_of
-from services.billing.identity.user import check_github_name
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from services.billing.identity.user import User
-    from services.billing.keys.key_source import Found, KeySource
-    from services.billing.store.key_store import KeyStore
-    from services.billing.store.user_store import UserStore
+from services.billing.identity.user import User, check_github_name
+from services.billing.keys.key_source import Found, KeySource
+from services.billing.store.key_store import KeyStore
+from services.billing.store.user_store import UserStore
 
 GITHUB = "github:"
 

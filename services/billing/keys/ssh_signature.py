@@ -6,15 +6,12 @@ import asyncio
 import base64
 import hashlib
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import asyncssh
 from asyncssh.packet import PacketDecodeError, SSHPacket, String
 
 from services.billing.errors import InvalidFieldError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 NAMESPACE = "wavepool"
 """Keeps a signature that was made for something else, such as a commit, from serving here."""

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
-if TYPE_CHECKING:
-    from services.billing.identity.user import User
-    from services.billing.keys.github_keys import GithubKeys
-    from services.billing.keys.key_source import Found
+from services.billing.identity.user import User
+from services.billing.keys.github_keys import GithubKeys
+from services.billing.keys.key_source import Found
 
 
 class TeamCheck(Protocol):

@@ -11,14 +11,11 @@ machines is in PROVISIONING, IDLE, MINIMUM, USE and UNATTRIBUTED, by reason.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
 from services.billing.errors import InsufficientCreditError, InvalidFieldError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
 MAX_AMOUNT_MICROS = 10**15
 """One billion dollars: far above any real amount, and far below an overflow of a 64-bit sum."""

@@ -8,16 +8,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from datetime import datetime
 
+from services.billing.ledger.books import Posting
 from vocabulary.money import MICROSECOND
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-
-    from services.billing.ledger.books import Posting
 
 FIRST_DIGEST = "0" * 64
 """The digest before the first transaction."""

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
 from services.billing.errors import InvalidFieldError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 _NEVER = datetime.max.replace(tzinfo=UTC)
 

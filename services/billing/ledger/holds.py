@@ -9,19 +9,15 @@ most that its owner agreed to pay. What the work cost beyond it is the operator'
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
 from services.billing.errors import HoldExpiredError, HoldSettledError, InvalidFieldError
 from services.billing.ledger.books import MAX_AMOUNT_MICROS
 from vocabulary.money import Tariff
 from vocabulary.names import known_name
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from datetime import datetime
 
 
 class HoldState(StrEnum):

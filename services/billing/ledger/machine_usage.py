@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from itertools import accumulate, pairwise
-from typing import TYPE_CHECKING
 
 from services.billing.errors import InvalidFieldError
 from services.billing.ledger.books import MAX_AMOUNT_MICROS, OPERATOR, Book, Posting, PostingKind
 from vocabulary.limits import LONGEST_BILLED
 from vocabulary.money import MICROSECOND, Tariff
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from datetime import datetime
 
 MAX_GPUS = 1024
 """Far more than a machine has."""

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
 from services.billing.ledger.books import Book
 from services.billing.ledger.machine_usage import split
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 
 class OverheadPolicy(StrEnum):

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
-from vocabulary.money import WHOLE_GPU
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from services.billing.errors import NotCoveredError
-    from vocabulary.money import Tariff
+from services.billing.errors import NotCoveredError
+from vocabulary.money import WHOLE_GPU, Tariff
 
 _MINUTE, _HOUR = timedelta(minutes=1), timedelta(hours=1)
 

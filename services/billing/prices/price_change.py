@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from datetime import datetime
 
 from services.billing.errors import InvalidFieldError, PastPriceError, PricePeriodsOverlapError
 from services.billing.prices.price_period import PricePeriod, PriceSource
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from datetime import datetime
-
-    from vocabulary.money import Tariff
+from vocabulary.money import Tariff
 
 
 @dataclass(frozen=True)

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from datetime import datetime
 
 from services.billing.errors import InvalidFieldError, NoPriceError
+from services.billing.prices.price_period import PricePeriod
 from vocabulary.names import known_name, none_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-
-    from services.billing.prices.price_period import PricePeriod
 
 
 @dataclass(frozen=True)

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
 from services.billing.errors import InvalidFieldError
 from vocabulary.limits import LONGEST_BILLED
 from vocabulary.money import Tariff, dollars_text
-
-if TYPE_CHECKING:
-    from datetime import datetime
 
 CURRENCY = "USD"
 MAX_PRICE_MICROS_PER_HOUR = 10**12

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import timedelta
-from typing import TYPE_CHECKING
+from datetime import datetime, timedelta
 
 from services.billing.errors import InvalidFieldError
+from services.billing.prices.price_list import PriceList
 from vocabulary.limits import LONGEST_BILLED
-from vocabulary.money import MICROSECOND, WHOLE_GPU
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-
-    from services.billing.prices.price_list import PriceList
-    from vocabulary.money import Tariff
+from vocabulary.money import MICROSECOND, WHOLE_GPU, Tariff
 
 MOST_GPUS = 64
 """More than any machine has."""

@@ -6,18 +6,13 @@ unless a price that an administrator set counts now or is planned: a price set b
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from datetime import datetime
 
 from services.billing.prices.price_change import WantedPrice
-from services.billing.prices.price_period import PriceSource
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from datetime import datetime
-
-    from services.billing.prices.price_period import PricePeriod
-    from vocabulary.money import Tariff
+from services.billing.prices.price_period import PricePeriod, PriceSource
+from vocabulary.money import Tariff
 
 
 @dataclass(frozen=True)

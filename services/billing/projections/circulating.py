@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
-from services.billing.projections.scenario import DAYS_PER_MONTH
-from vocabulary.money import dollars_of, dollars_text
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from services.billing.projections.scenario import Assumptions
-    from vocabulary.money import Tariff
+from services.billing.projections.scenario import DAYS_PER_MONTH, Assumptions
+from vocabulary.money import Tariff, dollars_of, dollars_text
 
 TASK_MICROS = 50_000
 """$0.05 a task, which is said as well."""

@@ -7,14 +7,12 @@ same days always give the same figures. It tells how much days differ, and takes
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from datetime import date
+from typing import Protocol
 
 from services.billing.projections.scenario import DAYS_PER_MONTH
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import date
 
 LEAST_DAYS = 7
 """Working days and weekends differ, so less than a week says nothing of a month."""

@@ -15,18 +15,13 @@ mean time that it lives, so a minimum is counted at its least.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
 from services.billing.errors import InvalidFieldError
-from vocabulary.money import dollars_text
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from vocabulary.money import Tariff
+from vocabulary.money import Tariff, dollars_text
 
 DAYS_PER_MONTH = 30
 TASKS_PER_DAY = (10, 50, 200)

@@ -3,31 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
 
+import grpc
 from wavepool.billing.v1 import alerts_pb2 as pb
 from wavepool.billing.v1 import alerts_pb2_grpc
 
+from servicekit.clock import Clock
 from services.billing.alert_rules.rule import Severity
 from services.billing.alerts.channels.channel import TEST, Notice
+from services.billing.alerts.channels.plugins import NamedChannel
 from services.billing.alerts.delivery import attempt
+from services.billing.alerts.evaluator import Evaluator
 from services.billing.alerts.money_source import SOURCE as OWN_SOURCE
 from services.billing.errors import ChannelNotFoundError, InvalidFieldError
+from services.billing.store.alert_store import AlertStore
 from services.billing.wire import alerts as wire
 from services.billing.wire.billing import page_size_from_proto
 from services.billing.wire.fields import page_token_from_proto
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    import grpc
-
-    from servicekit.clock import Clock
-    from services.billing.alerts.channels.plugins import NamedChannel
-    from services.billing.alerts.evaluator import Evaluator
-    from services.billing.store.alert_store import AlertStore
-
-    Context = grpc.aio.ServicerContext[object, object]
+Context = grpc.aio.ServicerContext[object, object]
 
 
 class AlertServicer(alerts_pb2_grpc.AlertServiceServicer):

@@ -2,49 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from datetime import datetime
 
+import grpc
 from wavepool.billing.v1 import billing_pb2 as pb
 from wavepool.billing.v1 import billing_pb2_grpc
 
+from servicekit.clock import Clock
 from services.billing.alerts import money_metrics
+from services.billing.alerts.money_source import MoneySource
 from services.billing.errors import BillingError, InvalidFieldError, NotCoveredError
 from services.billing.ledger import books, budgets, machine_usage
 from services.billing.ledger.budgets import Scope
 from services.billing.ledger.wanted_time import WantedTime
 from services.billing.prices.price_list import PriceList
 from services.billing.prices.quote import sized
+from services.billing.store.account_store import AccountStore
+from services.billing.store.budget_store import BudgetStore
+from services.billing.store.github_store import GithubStore
+from services.billing.store.history_store import HistoryStore
+from services.billing.store.key_store import KeyStore
+from services.billing.store.ledger_store import LedgerStore, Receipt
+from services.billing.store.machine_usage_store import MachineUsageStore
+from services.billing.store.outside_identity_store import OutsideIdentityStore
+from services.billing.store.posting_store import PostingStore
+from services.billing.store.price_store import PriceStore
+from services.billing.store.report_store import ReportStore
+from services.billing.store.team_store import TeamStore
+from services.billing.store.token_store import TokenStore
+from services.billing.store.user_store import UserStore
 from services.billing.wire import billing as wire
 from services.billing.wire.fields import optional_instant, page_token_from_proto
-from vocabulary.money import WHOLE_GPU
+from vocabulary.money import WHOLE_GPU, Tariff
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from datetime import datetime
-
-    import grpc
-
-    from servicekit.clock import Clock
-    from services.billing.alerts.money_source import MoneySource
-    from services.billing.store.account_store import AccountStore
-    from services.billing.store.budget_store import BudgetStore
-    from services.billing.store.github_store import GithubStore
-    from services.billing.store.history_store import HistoryStore
-    from services.billing.store.key_store import KeyStore
-    from services.billing.store.ledger_store import LedgerStore, Receipt
-    from services.billing.store.machine_usage_store import MachineUsageStore
-    from services.billing.store.outside_identity_store import OutsideIdentityStore
-    from services.billing.store.posting_store import PostingStore
-    from services.billing.store.price_store import PriceStore
-    from services.billing.store.report_store import ReportStore
-    from services.billing.store.team_store import TeamStore
-    from services.billing.store.token_store import TokenStore
-    from services.billing.store.user_store import UserStore
-    from vocabulary.money import Tariff
-
-    Context = grpc.aio.ServicerContext[object, object]
+Context = grpc.aio.ServicerContext[object, object]
 
 
 MOST_ADVICE = 3

@@ -2,32 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+import grpc
 from wavepool.billing.v1 import identity_pb2 as pb
 from wavepool.billing.v1 import identity_pb2_grpc
 
+from servicekit.clock import Clock
 from servicekit.rpc.proto_time import instant_to_proto
 from services.billing.errors import AccountNotFoundError, InvalidFieldError, TeamNotFoundError, UserNotFoundError
 from services.billing.identity import account, api_token
+from services.billing.identity.caller import Caller
 from services.billing.identity.rights import Role, Scope, scopes_from_words
+from services.billing.identity.team import Team
 from services.billing.identity.user import check_email, check_github_name
+from services.billing.keys.github_claims import GithubClaims
+from services.billing.keys.key_resolver import KeyResolver
+from services.billing.service.billing_service import Stores
 from services.billing.service.key_orders import KeyOrders
 from services.billing.service.token_orders import TokenOrders
 from services.billing.wire import identity as wire
 from services.billing.wire.identity import reference_from_proto as reference
 
-if TYPE_CHECKING:
-    import grpc
-
-    from servicekit.clock import Clock
-    from services.billing.identity.caller import Caller
-    from services.billing.identity.team import Team
-    from services.billing.keys.github_claims import GithubClaims
-    from services.billing.keys.key_resolver import KeyResolver
-    from services.billing.service.billing_service import Stores
-
-    Context = grpc.aio.ServicerContext[object, object]
+Context = grpc.aio.ServicerContext[object, object]
 
 
 MAX_NAMES = 200

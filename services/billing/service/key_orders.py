@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from servicekit.logging import get_logger
 from services.billing.errors import GithubOffError, InvalidFieldError, KeyNotFoundError, NotAllowedError
+from services.billing.identity.caller import Caller
 from services.billing.identity.rights import Scope
-from services.billing.identity.ssh_key import check_key, check_name
-from services.billing.identity.user import check_github_name
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from services.billing.identity.caller import Caller
-    from services.billing.identity.ssh_key import SshKey
-    from services.billing.identity.user import User
-    from services.billing.keys.github_claims import Challenge, GithubClaims
-    from services.billing.store.key_store import KeyStore
-    from services.billing.store.user_store import UserStore
+from services.billing.identity.ssh_key import SshKey, check_key, check_name
+from services.billing.identity.user import User, check_github_name
+from services.billing.keys.github_claims import Challenge, GithubClaims
+from services.billing.store.key_store import KeyStore
+from services.billing.store.user_store import UserStore
 
 log = get_logger(__name__)
 

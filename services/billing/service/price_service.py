@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from datetime import timedelta
 
+import grpc
 from wavepool.billing.v1 import prices_pb2 as pb
 from wavepool.billing.v1 import prices_pb2_grpc
 
+from servicekit.clock import Clock
 from services.billing.prices.price_list import PriceList
 from services.billing.prices.quote import quote
+from services.billing.store.price_store import PriceStore
 from services.billing.wire import prices as wire
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import timedelta
-
-    import grpc
-
-    from servicekit.clock import Clock
-    from services.billing.store.price_store import PriceStore
-
-    Context = grpc.aio.ServicerContext[object, object]
+Context = grpc.aio.ServicerContext[object, object]
 
 
 class PriceServicer(prices_pb2_grpc.PriceServiceServicer):

@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
+import grpc
 from wavepool.billing.v1 import projections_pb2 as pb
 from wavepool.billing.v1 import projections_pb2_grpc
 
+from servicekit.clock import Clock
 from services.billing.prices.price_list import PriceList
-from services.billing.projections.history import MOST_DAYS, projection
+from services.billing.projections.history import MOST_DAYS, DailyFigures, projection
 from services.billing.projections.scenario import Assumptions
+from services.billing.store.account_store import AccountStore
+from services.billing.store.machine_usage_store import MachineUsageStore
+from services.billing.store.price_store import PriceStore
 from services.billing.wire import projections as wire
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import grpc
-
-    from servicekit.clock import Clock
-    from services.billing.projections.history import DailyFigures
-    from services.billing.store.account_store import AccountStore
-    from services.billing.store.machine_usage_store import MachineUsageStore
-    from services.billing.store.price_store import PriceStore
-
-    Context = grpc.aio.ServicerContext[object, object]
+Context = grpc.aio.ServicerContext[object, object]
 
 
 class ProjectionServicer(projections_pb2_grpc.ProjectionServiceServicer):

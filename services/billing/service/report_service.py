@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+import grpc
 from wavepool.billing.v1 import reports_pb2 as pb
 from wavepool.billing.v1 import reports_pb2_grpc
 
+from servicekit.clock import Clock
+from services.billing.ledger.report import OverheadPolicy
+from services.billing.store.account_store import AccountStore
+from services.billing.store.machine_usage_store import MachineUsageStore
+from services.billing.store.posting_store import PostingStore
+from services.billing.store.report_store import ReportStore
 from services.billing.wire import reports as wire
 
-if TYPE_CHECKING:
-    import grpc
-
-    from servicekit.clock import Clock
-    from services.billing.ledger.report import OverheadPolicy
-    from services.billing.store.account_store import AccountStore
-    from services.billing.store.machine_usage_store import MachineUsageStore
-    from services.billing.store.posting_store import PostingStore
-    from services.billing.store.report_store import ReportStore
-
-    Context = grpc.aio.ServicerContext[object, object]
+Context = grpc.aio.ServicerContext[object, object]
 
 
 class ReportServicer(reports_pb2_grpc.ReportServiceServicer):

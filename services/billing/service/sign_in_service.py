@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from wavepool.billing.v1 import sign_in_pb2 as pb
 from wavepool.billing.v1 import sign_in_pb2_grpc
 
 from servicekit.rpc.proto_time import instant_to_proto
 from services.billing.errors import SignInOffError
-
-if TYPE_CHECKING:
-    from services.billing.service.billing_service import Context
-    from services.billing.sign_in.sign_in import SignIn
+from services.billing.service.billing_service import Context
+from services.billing.sign_in.sign_in import SignIn
 
 
 class SignInServicer(sign_in_pb2_grpc.SignInServiceServicer):

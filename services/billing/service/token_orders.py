@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from datetime import datetime
 
 from services.billing.errors import AccountNotFoundError, InvalidFieldError, NotAllowedError, TokenNotFoundError
-from services.billing.identity.account import OwnerKind
+from services.billing.identity.account import OwnedAccount, OwnerKind
+from services.billing.identity.caller import Caller
 from services.billing.identity.rights import Scope, given_scopes, usable_scopes
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-
-    from services.billing.identity.account import OwnedAccount
-    from services.billing.identity.caller import Caller
-    from services.billing.identity.user import User
-    from services.billing.store.account_store import AccountStore
-    from services.billing.store.token_store import ListedToken, TokenStore
-    from services.billing.store.user_store import UserStore
+from services.billing.identity.user import User
+from services.billing.store.account_store import AccountStore
+from services.billing.store.token_store import ListedToken, TokenStore
+from services.billing.store.user_store import UserStore
 
 
 class TokenOrders:

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, Final
 
 from joserfc import jwt
 from joserfc.errors import ExpiredTokenError, InvalidKeyIdError, JoseError, MissingClaimError, SecurityWarning
+from joserfc.jwk import KeySet
 from joserfc.jws import JWSRegistry
 
 from services.billing.errors import InvalidFieldError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from datetime import datetime
-
-    from joserfc.jwk import KeySet
 
 Claims = dict[str, Any]
 

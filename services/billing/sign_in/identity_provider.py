@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import httpx
 from joserfc.errors import JoseError
@@ -20,9 +21,6 @@ from joserfc.jwk import KeySet
 from servicekit.logging import get_logger
 from services.billing.errors import IdentityProviderError, InvalidFieldError
 from vocabulary.web_addresses import is_loopback_url, is_protected_url
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
 
 log = get_logger(__name__)
 

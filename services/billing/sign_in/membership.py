@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast, get_args
+from typing import Any, cast, get_args
 
 from services.billing.config import SignInRole
 from services.billing.errors import NotAdmittedError
 from services.billing.sign_in.id_token import InvalidIdTokenError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 ROLES: tuple[SignInRole, ...] = get_args(SignInRole)
 """From the fewest rights to the most."""

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from datetime import datetime, timedelta
 
+from servicekit.clock import Clock
 from servicekit.logging import get_logger
 from services.billing.errors import NotAdmittedError, UserDisabledError
 from services.billing.identity.rights import Role
-from services.billing.sign_in.id_token import InvalidIdTokenError, UnknownKeyError, verified_claims
-
-if TYPE_CHECKING:
-    from datetime import datetime, timedelta
-
-    from servicekit.clock import Clock
-    from services.billing.sign_in.id_token import Claims
-    from services.billing.sign_in.identity_provider import IdentityProvider
-    from services.billing.sign_in.membership import MembershipRules
-    from services.billing.store.outside_identity_store import OutsideIdentityStore
+from services.billing.sign_in.id_token import Claims, InvalidIdTokenError, UnknownKeyError, verified_claims
+from services.billing.sign_in.identity_provider import IdentityProvider
+from services.billing.sign_in.membership import MembershipRules
+from services.billing.store.outside_identity_store import OutsideIdentityStore
 
 log = get_logger(__name__)
 

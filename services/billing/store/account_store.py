@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Collection, Sequence
+from datetime import datetime
+from typing import Any
 
-from sqlalchemy import bindparam, insert, or_, select
+from sqlalchemy import Row, bindparam, insert, or_, select
 from sqlalchemy.exc import IntegrityError
+from sqlalchemy.ext.asyncio import AsyncConnection
 
+from servicekit.clock import Clock
+from servicekit.db.database import Database
 from services.billing.errors import AccountNotFoundError, NameTakenError
 from services.billing.identity.account import Account, OwnedAccount, OwnerKind
 from services.billing.ledger.books import Balance
 from services.billing.store.journal import read_balance
 from services.billing.store.tables import accounts, teams, users
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
-    from datetime import datetime
-
-    from sqlalchemy import Row
-    from sqlalchemy.ext.asyncio import AsyncConnection
-
-    from servicekit.clock import Clock
-    from servicekit.db.database import Database
 
 _ACCOUNT = select(accounts).where(accounts.c.account_id == bindparam("account_id"))
 _LOCKED_ACCOUNT = _ACCOUNT.with_for_update()

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
+from datetime import datetime
 
 from sqlalchemy import or_, select, text
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from services.billing.errors import LastAdministratorError
 from services.billing.identity.rights import Role, Scope
 from services.billing.store.tables import tokens, users
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
-    from datetime import datetime
-
-    from sqlalchemy.ext.asyncio import AsyncConnection
 
 
 async def one_change_at_a_time(connection: AsyncConnection) -> None:

@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from datetime import datetime, timedelta
+from typing import Any
 
-from sqlalchemy import and_, bindparam, delete, insert, select, update
+from sqlalchemy import Row, and_, bindparam, delete, insert, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
+from servicekit.db.database import Database
 from services.billing.alert_rules.engine import AlertState, Phase, Transition
 from services.billing.alert_rules.rule import ACCOUNT_LABEL, Severity, labels_text
 from services.billing.store.delivery_store import Delivery, Outcome, delivery_from_row
 from services.billing.store.tables import alert_deliveries, alert_states, alert_transitions
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
-    from datetime import datetime
-
-    from sqlalchemy import Row
-
-    from servicekit.db.database import Database
 
 _MICROSECOND = timedelta(microseconds=1)
 _KEYS_AT_ONCE = 500

@@ -7,27 +7,21 @@ sum up to a number stays right: `ChargedSums` keeps it, and adds up what came af
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Any
 
-from sqlalchemy import and_, delete, func, insert, or_, select, text
+from sqlalchemy import ColumnElement, Row, and_, delete, func, insert, or_, select, text
+from sqlalchemy.ext.asyncio import AsyncConnection
 
+from servicekit.clock import Clock
+from servicekit.db.database import Database
 from services.billing.errors import NotFoundError
 from services.billing.ledger.budgets import Budget, Period, Scope, period_start
+from services.billing.ledger.holds import Purpose
 from services.billing.store.journal import CHARGED_MICROS, CHARGING
 from services.billing.store.posting_store import last_before
 from services.billing.store.tables import accounts, budgets, chain_head, holds, transactions, users
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from datetime import datetime
-
-    from sqlalchemy import ColumnElement, Row
-    from sqlalchemy.ext.asyncio import AsyncConnection
-
-    from servicekit.clock import Clock
-    from servicekit.db.database import Database
-    from services.billing.ledger.holds import Purpose
-
 
 _NAMED = (
     select(budgets, func.coalesce(accounts.c.name, users.c.name).label("subject_name"))

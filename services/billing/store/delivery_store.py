@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from sqlalchemy import exists, select, update
+from sqlalchemy import Row, exists, select, update
 
+from servicekit.db.database import Database
 from services.billing.alert_rules.rule import Severity
 from services.billing.store.tables import alert_deliveries, alert_transitions
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-    from datetime import datetime
-
-    from sqlalchemy import Row
-
-    from servicekit.db.database import Database
 
 
 class Outcome(StrEnum):

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from datetime import datetime
 
 from sqlalchemy import delete, insert, select
 
+from servicekit.db.database import Database
 from services.billing.store.administrators import one_change_at_a_time
 from services.billing.store.tables import github_claims, github_keys
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from servicekit.db.database import Database
 
 
 @dataclass(frozen=True)

@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from datetime import UTC, date, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from sqlalchemy import BigInteger, exists, func, select, type_coerce
+from sqlalchemy import BigInteger, ColumnElement, Select, exists, func, select, type_coerce
 
-from servicekit.db.database import EPOCH
+from servicekit.db.database import EPOCH, Database
 from services.billing.projections.history import Day
 from services.billing.store.journal import TransactionKind
 from services.billing.store.tables import machine_usage, transactions
 from vocabulary.money import MICROSECOND
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from sqlalchemy import ColumnElement, Select
-
-    from servicekit.db.database import Database
 
 _MICROSECONDS_PER_DAY = timedelta(days=1) // MICROSECOND
 

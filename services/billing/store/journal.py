@@ -3,28 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
 from sqlalchemy import bindparam, case, insert, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import IntegrityError
+from sqlalchemy.ext.asyncio import AsyncConnection
 
-from servicekit.db.database import EPOCH
+from servicekit.clock import Clock
+from servicekit.db.database import EPOCH, Database
 from services.billing.errors import IdempotencyKeyReusedError
 from services.billing.ledger import chain
-from services.billing.ledger.books import Balance, Book, balance_of
+from services.billing.ledger.books import Balance, Book, Posting, balance_of
 from services.billing.store.tables import balances, chain_head, postings, transactions
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from sqlalchemy.ext.asyncio import AsyncConnection
-
-    from servicekit.clock import Clock
-    from servicekit.db.database import Database
-    from services.billing.ledger.books import Posting
 
 # Built once: every job needs them, and building them takes longer than executing them.
 _HEAD = select(chain_head.c.seq, chain_head.c.digest, chain_head.c.time).with_for_update()

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Collection, Sequence
+from typing import Any
 
-from sqlalchemy import delete, func, insert, or_, select
+from sqlalchemy import Row, delete, func, insert, or_, select
 
+from servicekit.clock import Clock
+from servicekit.db.database import Database
 from services.billing.errors import InvalidFieldError, KeyNotFoundError, KeyTakenError
 from services.billing.identity.ssh_key import MOST_KEYS, SshKey, fingerprint_of
 from services.billing.store.administrators import one_change_at_a_time
 from services.billing.store.tables import ssh_keys
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
-
-    from sqlalchemy import Row
-
-    from servicekit.clock import Clock
-    from servicekit.db.database import Database
 
 
 class KeyStore:

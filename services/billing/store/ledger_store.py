@@ -6,12 +6,16 @@ Each movement is one transaction: it locks its account, asks the pure ledger, an
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from datetime import datetime, timedelta
+from typing import Any
 
 from sqlalchemy import Row, Select, bindparam, insert, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
 
+from servicekit.clock import Clock
+from servicekit.db.database import Database
 from services.billing.errors import (
     HoldNotFoundError,
     HoldSettledError,
@@ -19,6 +23,7 @@ from services.billing.errors import (
     NotCoveredError,
     SpentCreditError,
 )
+from services.billing.identity.account import Account
 from services.billing.ledger import books
 from services.billing.ledger import grants as lots
 from services.billing.ledger.books import Balance, PostingKind, movement
@@ -28,21 +33,9 @@ from services.billing.ledger.holds import NO_PURPOSE, Hold, HoldState, Purpose
 from services.billing.ledger.wanted_time import WantedTime
 from services.billing.store.account_store import read_account
 from services.billing.store.budget_store import ChargedSums, limits_of
-from services.billing.store.journal import Entry, TransactionKind
+from services.billing.store.journal import Entry, Journal, TransactionKind
 from services.billing.store.tables import grants, holds, transactions
 from vocabulary.money import MICROSECOND, Tariff
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from datetime import datetime
-
-    from sqlalchemy import Row
-    from sqlalchemy.ext.asyncio import AsyncConnection
-
-    from servicekit.clock import Clock
-    from servicekit.db.database import Database
-    from services.billing.identity.account import Account
-    from services.billing.store.journal import Journal
 
 # Built once: every job needs them, and building them takes longer than executing them.
 _INSERT_HOLD = insert(holds)

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sqlalchemy import func, select
 from sqlalchemy.dialects import postgresql, sqlite
 
+from servicekit.db.database import Database
 from services.billing.ledger import books
 from services.billing.ledger.books import COST_BOOKS, OPERATOR, Book, PostingKind, movement
-from services.billing.store.journal import Entry, TransactionKind, read_sums
+from services.billing.ledger.machine_usage import MachineUsage
+from services.billing.store.journal import Entry, Journal, TransactionKind, read_sums
 from services.billing.store.tables import chain_head, machine_usage
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-
-    from servicekit.db.database import Database
-    from services.billing.ledger.machine_usage import MachineUsage
-    from services.billing.store.journal import Journal
 
 
 @dataclass(frozen=True)

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from datetime import datetime
 
 from sqlalchemy import case, func, select
 
+from servicekit.db.database import Database
 from services.billing.alert_rules.money import AccountSpending, BudgetSpending, Spending
 from services.billing.ledger.books import COST_BOOKS, OPERATOR, Book
 from services.billing.ledger.budgets import Scope
 from services.billing.store.budget_store import ChargedSums, all_budgets
 from services.billing.store.journal import CHARGED_MICROS, CHARGING, read_sums
 from services.billing.store.tables import accounts, balances, machine_usage, transactions
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-    from datetime import datetime
-
-    from servicekit.db.database import Database
 
 # Credit that expired is neither spent nor there to spend.
 _IS_CREDIT = balances.c.book.in_([Book.GRANTED.value, Book.EXPIRED.value])

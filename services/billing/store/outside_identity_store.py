@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection
+from datetime import datetime, timedelta
 from itertools import chain, count
-from typing import TYPE_CHECKING
 
 from sqlalchemy import and_, delete, select, union_all, update
+from sqlalchemy.ext.asyncio import AsyncConnection
 
+from servicekit.clock import Clock
+from servicekit.db.database import Database
 from servicekit.logging import get_logger
 from services.billing.errors import InvalidFieldError, LastAdministratorError, UserDisabledError
 from services.billing.identity.account import check_name, name_like
+from services.billing.identity.api_token import ApiToken
 from services.billing.identity.rights import Role
 from services.billing.identity.team import MemberLevel, Origin, Team
 from services.billing.identity.user import User, email_or_none
@@ -19,16 +24,6 @@ from services.billing.store.tables import accounts, team_members, teams, users
 from services.billing.store.team_store import insert_member, insert_team
 from services.billing.store.token_store import insert_token, new_token
 from services.billing.store.user_store import insert_user, user_from_row
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
-    from datetime import datetime, timedelta
-
-    from sqlalchemy.ext.asyncio import AsyncConnection
-
-    from servicekit.clock import Clock
-    from servicekit.db.database import Database
-    from services.billing.identity.api_token import ApiToken
 
 log = get_logger(__name__)
 

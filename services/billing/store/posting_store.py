@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sqlalchemy import Row, Text, case, cast, func, insert, literal, select
+from sqlalchemy.ext.asyncio import AsyncConnection
 
-from servicekit.db.database import EPOCH
+from servicekit.db.database import EPOCH, Database
 from services.billing.ledger import chain
 from services.billing.ledger.books import COST_BOOKS, OPERATOR, Book, Posting, PostingKind
 from services.billing.ledger.holds import HoldState
@@ -24,14 +27,6 @@ from services.billing.store.tables import (
     postings,
     transactions,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping, Sequence
-    from datetime import datetime
-
-    from sqlalchemy.ext.asyncio import AsyncConnection
-
-    from servicekit.db.database import Database
 
 BATCH = 500
 """Transactions that are read at once: billing serves nobody while it checks one such batch, some 0.1 s."""

@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from sqlalchemy import insert, select, text, update
+from sqlalchemy import Row, insert, select, text, update
+from sqlalchemy.ext.asyncio import AsyncConnection
 
-from services.billing.prices.price_change import price_change
+from servicekit.clock import Clock
+from servicekit.db.database import Database
+from services.billing.prices.price_change import PriceChange, WantedPrice, price_change
 from services.billing.prices.price_period import PricePeriod, PriceSource
 from services.billing.prices.settings_prices import SettingsPrices, settings_prices
 from services.billing.store.tables import price_periods
 from vocabulary.money import MICROSECOND, Tariff
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from sqlalchemy import Row
-    from sqlalchemy.ext.asyncio import AsyncConnection
-
-    from servicekit.clock import Clock
-    from servicekit.db.database import Database
-    from services.billing.prices.price_change import PriceChange, WantedPrice
 
 _PERIODS = select(price_periods).order_by(
     price_periods.c.gpu_type, price_periods.c.spot, price_periods.c.start_time.desc(), price_periods.c.period_id

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from datetime import datetime
 
-from sqlalchemy import case, func, select
+from sqlalchemy import ColumnElement, case, func, select
+from sqlalchemy.ext.asyncio import AsyncConnection
 
+from servicekit.db.database import Database
 from services.billing.errors import InvalidFieldError
 from services.billing.ledger.books import COST_BOOKS, OPERATOR, Book, PostingKind
 from services.billing.ledger.holds import Purpose
@@ -16,16 +20,6 @@ from services.billing.store.history_store import day_of
 from services.billing.store.journal import TransactionKind
 from services.billing.store.posting_store import balance_at, last_before
 from services.billing.store.tables import accounts, holds, postings, transactions
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from collections.abc import Set as AbstractSet
-    from datetime import datetime
-
-    from sqlalchemy import ColumnElement
-    from sqlalchemy.ext.asyncio import AsyncConnection
-
-    from servicekit.db.database import Database
 
 NAMES_AT_ONCE = 500
 MOST_ATTEMPTS = 1000

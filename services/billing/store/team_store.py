@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import Any
 
-from sqlalchemy import and_, delete, insert, or_, select
+from sqlalchemy import Row, and_, delete, insert, or_, select
+from sqlalchemy.ext.asyncio import AsyncConnection
 
+from servicekit.clock import Clock
+from servicekit.db.database import Database
 from services.billing.errors import NameTakenError, TeamNotFoundError
 from services.billing.identity.team import MemberLevel, Membership, Origin, Team
 from services.billing.store.account_store import open_account
 from services.billing.store.administrators import one_change_at_a_time
 from services.billing.store.tables import team_members, teams, users
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from sqlalchemy import Row
-    from sqlalchemy.ext.asyncio import AsyncConnection
-
-    from servicekit.clock import Clock
-    from servicekit.db.database import Database
 
 
 class TeamStore:

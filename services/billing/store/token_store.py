@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import Any
 
-from sqlalchemy import insert, select, update
+from sqlalchemy import ColumnElement, Row, insert, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
 
+from servicekit.clock import Clock
+from servicekit.db.database import Database
 from services.billing.errors import (
     InvalidFieldError,
     InvalidTokenError,
@@ -21,16 +26,6 @@ from services.billing.store.administrators import administrator_kept
 from services.billing.store.tables import accounts, tokens, users
 from services.billing.store.team_store import team_account_ids
 from services.billing.store.user_store import read_user
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from datetime import datetime
-
-    from sqlalchemy import ColumnElement, Row
-    from sqlalchemy.ext.asyncio import AsyncConnection
-
-    from servicekit.clock import Clock
-    from servicekit.db.database import Database
 
 _LISTED = (
     select(tokens, users.c.name.label("user_name"), accounts.c.name.label("account_name"))

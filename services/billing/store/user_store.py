@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Collection, Sequence
+from typing import Any
 
-from sqlalchemy import insert, or_, select, update
+from sqlalchemy import Row, insert, or_, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
 
+from servicekit.clock import Clock
+from servicekit.db.database import Database
 from services.billing.errors import GithubNameTakenError, NameTakenError, UserNotFoundError
 from services.billing.identity.rights import Role
 from services.billing.identity.user import User
 from services.billing.store.account_store import open_account
 from services.billing.store.administrators import administrator_kept, one_change_at_a_time
 from services.billing.store.tables import users
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
-
-    from sqlalchemy import Row
-    from sqlalchemy.ext.asyncio import AsyncConnection
-
-    from servicekit.clock import Clock
-    from servicekit.db.database import Database
 
 
 class UserStore:

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
 
 from wavepool.billing.v1 import alerts_pb2 as pb
 
 from servicekit.rpc.proto_time import instant_to_proto
 from services.billing.alert_rules.engine import Phase, Transition
-from services.billing.alert_rules.rule import Comparison, Reading, Severity, check_name, check_reading
+from services.billing.alert_rules.rule import Comparison, Reading, Rule, Severity, check_name, check_reading
 from services.billing.errors import InvalidFieldError
+from services.billing.store.alert_store import Alert, HistoryLine
 from services.billing.store.delivery_store import Outcome
 from services.billing.wire.fields import duration_from_proto, instant_from_proto, numbers_of, page_token
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from services.billing.alert_rules.rule import Rule
-    from services.billing.store.alert_store import Alert, HistoryLine
 
 MAX_READINGS = 10_000
 LONGEST_VALIDITY = timedelta(days=1)

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from wavepool.billing.v1 import billing_pb2 as pb
 
 from servicekit.rpc.proto_time import instant_to_proto
 from services.billing.alert_rules.money import credit_alert
 from services.billing.errors import InvalidFieldError
+from services.billing.identity.account import Account
 from services.billing.ledger.books import PostingKind
 from services.billing.ledger.budgets import Budget as Limit
 from services.billing.ledger.budgets import Period, Scope
+from services.billing.ledger.grants import Grant
 from services.billing.ledger.holds import Purpose
 from services.billing.ledger.machine_usage import MachineUsage, Use
+from services.billing.store.ledger_store import Receipt
+from services.billing.store.posting_store import AccountLine
 from services.billing.wire.fields import (
     duration_from_proto,
     instant_from_proto,
@@ -23,15 +28,7 @@ from services.billing.wire.fields import (
     page_token,
     time_from_proto,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from services.billing.identity.account import Account
-    from services.billing.ledger.grants import Grant
-    from services.billing.store.ledger_store import Receipt
-    from services.billing.store.posting_store import AccountLine
-    from vocabulary.money import Tariff
+from vocabulary.money import Tariff
 
 T = TypeVar("T")
 

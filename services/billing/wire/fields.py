@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import base64
 import binascii
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from enum import Enum
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
+
+from google.protobuf.duration_pb2 import Duration
+from google.protobuf.message import Message
+from google.protobuf.timestamp_pb2 import Timestamp
 
 from services.billing.errors import InvalidFieldError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from google.protobuf.duration_pb2 import Duration
-    from google.protobuf.message import Message
-    from google.protobuf.timestamp_pb2 import Timestamp
 
 Member = TypeVar("Member", bound=Enum)
 

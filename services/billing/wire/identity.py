@@ -3,27 +3,20 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
+from google.protobuf.timestamp_pb2 import Timestamp
 from wavepool.billing.v1 import identity_pb2 as pb
 
 from servicekit.rpc.proto_time import instant_to_proto
 from services.billing.errors import InvalidFieldError
-from services.billing.identity.account import OwnerKind
+from services.billing.identity.account import OwnedAccount, OwnerKind
+from services.billing.identity.caller import Caller
 from services.billing.identity.rights import Role, Scope
-from services.billing.identity.ssh_key import fingerprint_of
-from services.billing.identity.team import MemberLevel, Origin
-
-if TYPE_CHECKING:
-    from google.protobuf.timestamp_pb2 import Timestamp
-
-    from services.billing.identity.account import OwnedAccount
-    from services.billing.identity.caller import Caller
-    from services.billing.identity.ssh_key import SshKey
-    from services.billing.identity.team import Team
-    from services.billing.identity.user import User
-    from services.billing.keys.key_resolver import Resolved
-    from services.billing.store.token_store import ListedToken
+from services.billing.identity.ssh_key import SshKey, fingerprint_of
+from services.billing.identity.team import MemberLevel, Origin, Team
+from services.billing.identity.user import User
+from services.billing.keys.key_resolver import Resolved
+from services.billing.store.token_store import ListedToken
 
 MAX_REFERENCE_CHARACTERS = 100
 """Longer than any id and any name."""

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from datetime import datetime
 
 from wavepool.billing.v1 import prices_pb2 as pb
 
 from servicekit.rpc.proto_time import duration_to_proto, instant_to_proto
 from services.billing.errors import InvalidFieldError
 from services.billing.prices.price_change import WantedPrice
-from services.billing.prices.price_period import PriceSource, check_currency, check_tariff
-from services.billing.prices.quote import GpuTime
+from services.billing.prices.price_list import PriceList
+from services.billing.prices.price_period import PricePeriod, PriceSource, check_currency, check_tariff
+from services.billing.prices.quote import GpuTime, Quote
 from services.billing.wire.fields import duration_from_proto, optional_instant
 from vocabulary.money import MICROSECOND, WHOLE_GPU, Tariff
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from services.billing.prices.price_list import PriceList
-    from services.billing.prices.price_period import PricePeriod
-    from services.billing.prices.quote import Quote
 
 _SOURCES = {one: pb.PriceSource.Value(f"PRICE_SOURCE_{one.name}") for one in PriceSource}
 

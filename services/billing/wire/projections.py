@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from wavepool.billing.v1 import projections_pb2 as pb
 
 from servicekit.rpc.proto_time import duration_to_proto
 from services.billing.projections.circulating import CIRCULATING, left_out
-from services.billing.projections.history import LEAST_DAYS
-from services.billing.projections.scenario import DAYS_PER_MONTH, TASKS_PER_DAY, Reuse, scenario
-
-if TYPE_CHECKING:
-    from services.billing.projections.history import Projection, TaskCosts
-    from services.billing.projections.scenario import Assumptions, Case
+from services.billing.projections.history import LEAST_DAYS, Projection, TaskCosts
+from services.billing.projections.scenario import DAYS_PER_MONTH, TASKS_PER_DAY, Assumptions, Case, Reuse, scenario
 
 _REUSES = {Reuse.NONE: pb.REUSE_NONE, Reuse.SPREAD: pb.REUSE_SPREAD, Reuse.SITTINGS: pb.REUSE_SITTINGS}
 

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
 from wavepool.billing.v1 import reports_pb2 as pb
 
 from servicekit.rpc.proto_time import instant_to_proto
-from services.billing.ledger.report import OverheadPolicy
+from services.billing.ledger.report import CostReport, OverheadPolicy
+from services.billing.ledger.statement import Statement, StatementLine
+from services.billing.store.machine_usage_store import OperatorBalance
+from services.billing.store.posting_store import Proof
 from services.billing.wire.fields import optional_instant
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from services.billing.ledger.report import CostReport
-    from services.billing.ledger.statement import Statement, StatementLine
-    from services.billing.store.machine_usage_store import OperatorBalance
-    from services.billing.store.posting_store import Proof
 
 MAX_LINES = 5000
 """Lines of one answer; a message has a limit."""

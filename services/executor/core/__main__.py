@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import os
 import signal
 import socket
 import sys
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from wavepool.submission.v1.submission_pb2 import Submission
 
 from hipcpu.build_folder import ToolchainError
-from problems.kit.definition import SizeSet
+from problems.kit.definition import Problem, SizeSet
 from problems.library.catalogue import CatalogueError
 from problems.library.variants import UnknownElementTypeError, variant_of
 from servicekit.settings.plugins import BrokenPluginError, UnknownPluginError
@@ -43,6 +44,7 @@ from services.executor.core.problem_host.interpreter import TorchMissingError, t
 from services.executor.core.process.fork_server import ForkServer
 from services.executor.core.process.serve import serve
 from services.executor.core.process.warm_up import warm_up
+from services.executor.core.run.context import RunContext
 from services.executor.core.run.installation import (
     Options,
     catalogue,
@@ -56,13 +58,6 @@ from services.executor.sandboxes.kernel_calls import FREED_BYTES_KEPT, keep_free
 from services.executor.sandboxes.sandbox import SandboxError
 from submissions.checks import SubmissionError, checked
 from submissions.modes import Mode, TimingMode, timing_number
-
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Sequence
-
-    from problems.kit.definition import Problem
-    from services.executor.core.run.context import RunContext
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -12,18 +12,15 @@ import json
 import os
 import shutil
 import sys
+from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from servicekit.storage import IMAGE_GB
 from services.executor.devices.finding import DeviceFinding
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    Check = Callable[[], Sequence[DeviceFinding]]
+Check = Callable[[], Sequence[DeviceFinding]]
 
 GB = 10**9
 GIB = 2**30

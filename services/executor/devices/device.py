@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from pathlib import Path
+from typing import Protocol
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from hipcpu.build_folder import BuildKind
-    from services.executor.sandboxes.sandbox import Command
+from hipcpu.build_folder import BuildKind
+from services.executor.sandboxes.sandbox import Command
 
 
 @dataclass(frozen=True)

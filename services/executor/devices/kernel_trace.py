@@ -9,17 +9,14 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Mapping
 from itertools import islice
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from services.executor.devices.profiling import Dispatch, Extent, LaunchFacts, shown_name
 from services.executor.sandboxes.sandbox_files import LeftFileError, read_left
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    Row = Mapping[str, str | None]
+Row = Mapping[str, str | None]
 
 OUTPUT_NAME = "wavepool"
 FILE_NAME = f"{OUTPUT_NAME}_kernel_trace.csv"

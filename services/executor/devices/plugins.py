@@ -5,12 +5,10 @@ Each names a callable without arguments that returns a Device (`device.py` has t
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from servicekit.settings.plugins import PluginGroup
-
-if TYPE_CHECKING:
-    from services.executor.devices.device import Device
+from services.executor.devices.device import Device
 
 DEVICES = PluginGroup("wavepool.devices", "device", ("describe", "toolchain", "build_command", "run_command"))
 

@@ -5,18 +5,15 @@ All that a profiler reports is a claim: it works in the sandbox and mostly in th
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from pathlib import Path
+from typing import Protocol, runtime_checkable
 
 from hipcpu.build_folder import ToolchainError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from pathlib import Path
-
-    from services.executor.devices.device import Device
-    from services.executor.sandboxes.sandbox import Command
+from services.executor.devices.device import Device
+from services.executor.sandboxes.sandbox import Command
 
 MOST_KERNELS = 64
 _MOST_NAME_CHARACTERS = 512

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from pathlib import Path
+from typing import Protocol, runtime_checkable
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from hipcpu.build_folder import BuildKind
-    from services.executor.devices.device import DeviceDescription, Toolchain
-    from services.executor.sandboxes.sandbox import Command
+from hipcpu.build_folder import BuildKind
+from services.executor.devices.device import DeviceDescription, Toolchain
+from services.executor.sandboxes.sandbox import Command
 
 
 class Sanitized(Protocol):

@@ -18,13 +18,11 @@ import signal
 import stat
 import sys
 import zlib
+from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
+from typing import Any
 
 CONTENT_BYTES = 128 << 10
 """Most bytes of the compressed list of a snapshot's files."""

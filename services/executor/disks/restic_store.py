@@ -22,21 +22,17 @@ import secrets
 import shutil
 import signal
 import sys
+from collections.abc import AsyncGenerator, Generator, Sequence
 from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from servicekit.whole_file import write_whole
 from services.executor.core.sandbox.scratch import ScratchFolder
 from services.executor.disks import home_scan
-from services.executor.disks.snapshot import DiskError, Snapshot
+from services.executor.disks.snapshot import Base, DiskError, DiskLimits, DiskOwner, Snapshot
 from services.executor.sandboxes.bubblewrap.arguments import bind, parent_folders, system_mounts
 from services.executor.sandboxes.sandbox import Mount
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Generator, Sequence
-
-    from services.executor.disks.snapshot import Base, DiskLimits, DiskOwner
 
 _HOME = "/home/dev"
 _PASSWORD = "/run/password"  # noqa: S105  a file's name

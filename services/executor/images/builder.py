@@ -7,22 +7,18 @@ import os
 import re
 import stat
 from collections import deque
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from services.executor.core.model.failure import InfrastructureFailure
 from services.executor.images.errors import ImageError, ImageUnavailableError
-from services.executor.sandboxes.sandbox import Limits, SandboxError
+from services.executor.sandboxes.sandbox import Exit, Limits, OutputListener, SandboxError, Stream
 from vocabulary.build_contexts import dockerfile_of
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from datetime import timedelta
-
-    from services.executor.sandboxes.sandbox import Exit, OutputListener, Stream
-
-    OnLine = Callable[[str], None]
+OnLine = Callable[[str], None]
 
 PROGRAM = Path(__file__).with_name("sandboxed") / "build.py"
 RESULT = Path("build") / "result"

@@ -15,34 +15,27 @@ import os
 import shutil
 import time
 from collections import defaultdict
+from collections.abc import Callable, Coroutine, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from servicekit import logging
 from services.executor.core.sandbox.running import running
 from services.executor.core.sandbox.scratch import ScratchFolder, sweep
-from services.executor.images.builder import make_plain
+from services.executor.images.builder import BuildContext, Builder, OnLine, make_plain
 from services.executor.images.dockerfile import base_images
 from services.executor.images.errors import ImageError, ImageUnavailableError
-from services.executor.images.manifest import config_of, digest_for_this_platform, manifest_of
+from services.executor.images.manifest import Manifest, config_of, digest_for_this_platform, manifest_of
+from services.executor.images.registries import Registries
 from services.executor.sandboxes.limits.file_tree import remove_tree, tree_size
-from services.executor.sandboxes.sandbox import Command, Limits, Mount
+from services.executor.sandboxes.sandbox import Command, Limits, Mount, Sandbox
 from vocabulary.build_contexts import WrongContextError
-from vocabulary.image_references import image_reference
+from vocabulary.image_references import ImageReference, image_reference
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Mapping
-    from datetime import timedelta
-
-    from services.executor.images.builder import BuildContext, Builder, OnLine
-    from services.executor.images.manifest import Manifest
-    from services.executor.images.registries import Registries
-    from services.executor.sandboxes.sandbox import Sandbox
-    from vocabulary.image_references import ImageReference
-
-    OnPercent = Callable[[int], None]
+OnPercent = Callable[[int], None]
 
 log = logging.get_logger(__name__)
 T = TypeVar("T")

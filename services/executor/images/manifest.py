@@ -9,13 +9,11 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from services.executor.images.errors import ImageError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 PLATFORM = {"os": "linux", "architecture": "amd64"}
 _LISTS = frozenset(

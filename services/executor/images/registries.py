@@ -6,17 +6,13 @@ import asyncio
 import os
 import re
 import shutil
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from pathlib import Path
+from typing import cast
 
 from services.executor.images.errors import ImageError, ImageUnavailableError
-from vocabulary.image_references import wrong_registry
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from vocabulary.image_references import ImageReference
+from vocabulary.image_references import ImageReference, wrong_registry
 
 SETTING = "EXECUTOR_IMAGE_REGISTRIES"
 NO_IMAGES = f"this machine takes no images ({SETTING})"

@@ -5,19 +5,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
-from asyncio.subprocess import DEVNULL
+from asyncio.subprocess import DEVNULL, Process
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from servicekit import logging
-from services.executor.judges.forked_process import fork
+from services.executor.judges.forked_process import ForkedProcess, fork
 from services.executor.judges.judge import DIE_WITH_US, Judge
-
-if TYPE_CHECKING:
-    from asyncio.subprocess import Process
-    from collections.abc import Mapping, Sequence
-
-    from services.executor.judges.forked_process import ForkedProcess
 
 log = logging.get_logger(__name__)
 

@@ -7,12 +7,9 @@ import contextlib
 import os
 import signal
 import socket
-from typing import TYPE_CHECKING
+from asyncio import StreamReader, StreamWriter
 
 from services.executor.core.process.fork_server import NUMBER, REQUEST
-
-if TYPE_CHECKING:
-    from asyncio import StreamReader, StreamWriter
 
 # asyncio's status for a child that somebody else reaped.
 UNKNOWN_STATUS = 255

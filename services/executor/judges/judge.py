@@ -9,21 +9,18 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from asyncio import StreamReader, StreamWriter
 from asyncio.subprocess import PIPE
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import Protocol
 
 from google.protobuf.message import DecodeError
 from wavepool.executor.v1.run_event_pb2 import VERDICT_INFRA_ERROR, Finished, RunEvent
 
 from servicekit import logging
+from services.executor.core.model.job import CoreJob
 from services.executor.core.model.run_events import LENGTH, UNKILLABLE_STATUS, framed
 from services.executor.sandboxes.running_sandbox import DEATH_SECONDS
-
-if TYPE_CHECKING:
-    from asyncio import StreamReader, StreamWriter
-    from collections.abc import AsyncIterator, Mapping, Sequence
-
-    from services.executor.core.model.job import CoreJob
 
 log = logging.get_logger(__name__)
 

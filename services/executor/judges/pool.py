@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from typing import TYPE_CHECKING
+from collections.abc import Awaitable, Callable
 
 from servicekit import logging
+from services.executor.judges.judge import Judge
 from services.executor.metrics import spare_judges
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
-    from services.executor.judges.judge import Judge
 
 log = logging.get_logger(__name__)
 

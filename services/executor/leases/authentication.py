@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING
 
 from services.executor.leases.errors import MissingTokenError, WrongTokenError
-from vocabulary.bearer import bearer_token, same_token
-
-if TYPE_CHECKING:
-    from vocabulary.bearer import Metadata
+from vocabulary.bearer import Metadata, bearer_token, same_token
 
 
 class Caller(Enum):

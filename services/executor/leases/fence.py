@@ -7,16 +7,11 @@ never meets a higher token on its own eighths, whatever order runs arrive in.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
 from services.executor.leases.errors import StaleLeaseError
-from services.executor.leases.slot import places
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from services.executor.leases.lease import Lease
-    from services.executor.leases.slot import Slot
+from services.executor.leases.lease import Lease
+from services.executor.leases.slot import Slot, places
 
 
 class Fence:

@@ -9,13 +9,11 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 from servicekit import logging
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
 
 _PAGE_BYTES = 4096
 """Room for the tokens of more than 100 eighths; the kernel writes it in one piece."""

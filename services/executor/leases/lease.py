@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from datetime import datetime
 
 from services.executor.leases.errors import StaleLeaseError
-from services.executor.leases.slot import overlap
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from services.executor.leases.slot import Slot
+from services.executor.leases.slot import Slot, overlap
 
 
 @dataclass(frozen=True)

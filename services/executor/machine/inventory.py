@@ -8,19 +8,16 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeVar
+from datetime import datetime
+from typing import TypeVar
 
 from servicekit import logging
+from servicekit.clock import Clock
+from services.executor.devices.device import Device
 from services.executor.devices.inventory import DeviceFacts, Inventoried, UnreadFact
 from services.executor.machine.host_facts import HostFacts, read_host
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from datetime import datetime
-
-    from servicekit.clock import Clock
-    from services.executor.devices.device import Device
 
 log = logging.get_logger(__name__)
 

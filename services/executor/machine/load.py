@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
-from typing import TYPE_CHECKING
 
+from services.executor.devices.device import Device
 from services.executor.devices.instruments import BusyShares
 from services.executor.machine.host_facts import mib_of, value_of
 from services.executor.machine.inventory import in_thread
-
-if TYPE_CHECKING:
-    import asyncio
-    from collections.abc import Callable, Sequence
-
-    from services.executor.devices.device import Device
 
 SHORTEST_SECONDS = 0.5
 """Over a shorter time the kernel's counters, which advance by hundredths of a second, say little."""

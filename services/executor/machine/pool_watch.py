@@ -9,11 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from datetime import timedelta
+from collections.abc import Callable
+from datetime import timedelta
 
 RECHECK_SECONDS = 1.0
 """Time between checks of a machine that stays only because it is in use."""

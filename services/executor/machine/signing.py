@@ -8,14 +8,11 @@ from __future__ import annotations
 
 import base64
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from services.executor.machine.kept_secret import kept_secret
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 class SigningKeyError(Exception):

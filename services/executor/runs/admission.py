@@ -7,25 +7,20 @@ the steps of a beginning, so that two callers cannot get the same slot.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import TYPE_CHECKING, Protocol
+from typing import Any, Protocol
 
+from servicekit.clock import Clock
 from services.executor.leases.errors import DrainingError, NoRoomError, NoSlotError, UnfitError
 from services.executor.leases.fence import Fence
-from services.executor.leases.slot import devices_of, free_place, overlap, part_of_device
+from services.executor.leases.fence_file import FenceFile
+from services.executor.leases.lease import Lease
+from services.executor.leases.slot import Slot, devices_of, free_place, overlap, part_of_device
+from services.executor.runs.health_check import HealthCheck
 from vocabulary.slots import EIGHTHS_PER_GPU
-
-if TYPE_CHECKING:
-    from collections.abc import Coroutine, Mapping
-    from typing import Any
-
-    from servicekit.clock import Clock
-    from services.executor.leases.fence_file import FenceFile
-    from services.executor.leases.lease import Lease
-    from services.executor.leases.slot import Slot
-    from services.executor.runs.health_check import HealthCheck
 
 
 class EndReason(StrEnum):

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from datetime import datetime
 
 from servicekit import logging
+from servicekit.clock import Clock
 from servicekit.request_id import set_request_id
 from services.executor import metrics
 from services.executor.core.model.run_events import verdict_of
+from services.executor.judges.pool import JudgePool
 from services.executor.leases.errors import RunConflictError, UnknownRunError
-from services.executor.runs.admission import EndReason
+from services.executor.runs.admission import Admission, Capacity, EndReason
 from services.executor.runs.execution import Execution
-from services.executor.runs.run import Run
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from servicekit.clock import Clock
-    from services.executor.judges.pool import JudgePool
-    from services.executor.runs.admission import Admission, Capacity
-    from services.executor.runs.health_check import HealthCheck
-    from services.executor.runs.run import RunSpec
+from services.executor.runs.health_check import HealthCheck
+from services.executor.runs.run import Run, RunSpec
 
 log = logging.get_logger(__name__)
 

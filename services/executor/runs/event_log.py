@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator, Callable
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar
 
+from google.protobuf.timestamp_pb2 import Timestamp
+
+from servicekit.clock import Clock
 from servicekit.feed import Feed
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
-
-    from google.protobuf.timestamp_pb2 import Timestamp
-
-    from servicekit.clock import Clock
 
 
 class NumberedEvent(Protocol):

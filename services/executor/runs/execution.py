@@ -6,8 +6,7 @@ import asyncio
 import contextlib
 import time
 from dataclasses import replace
-from datetime import timedelta
-from typing import TYPE_CHECKING
+from datetime import datetime, timedelta
 
 from wavepool.executor.v1.run_event_pb2 import (
     VERDICT_CANCELLED,
@@ -18,18 +17,13 @@ from wavepool.executor.v1.run_event_pb2 import (
 )
 
 from servicekit import logging
+from servicekit.clock import Clock
 from servicekit.rpc.proto_time import duration_to_proto
-from services.executor.runs.admission import EndReason
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from servicekit.clock import Clock
-    from services.executor.core.model.job import CoreJob
-    from services.executor.judges.judge import Judge
-    from services.executor.judges.pool import JudgePool
-    from services.executor.runs.admission import Place
-    from services.executor.runs.run import Run
+from services.executor.core.model.job import CoreJob
+from services.executor.judges.judge import Judge
+from services.executor.judges.pool import JudgePool
+from services.executor.runs.admission import EndReason, Place
+from services.executor.runs.run import Run
 
 log = logging.get_logger(__name__)
 

@@ -16,21 +16,17 @@ from __future__ import annotations
 import asyncio
 import errno
 import os
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+
+from wavepool.executor.v1.run_event_pb2 import Finished
 
 from servicekit import logging
 from services.executor import metrics
+from services.executor.core.model.job import CoreJob
 from services.executor.core.model.run_events import verdict_of
 from services.executor.core.model.verdict import Verdict
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from wavepool.executor.v1.run_event_pb2 import Finished
-
-    from services.executor.core.model.job import CoreJob
-    from services.executor.judges.pool import JudgePool
+from services.executor.judges.pool import JudgePool
 
 log = logging.get_logger(__name__)
 

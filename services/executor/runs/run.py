@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from datetime import timedelta
 
-from wavepool.executor.v1.run_event_pb2 import RunEvent
+from wavepool.executor.v1.run_event_pb2 import Finished, RunEvent
 
+from servicekit.clock import Clock
+from services.executor.core.model.job import CoreJob
+from services.executor.leases.lease import Lease
 from services.executor.runs.event_log import EventLog
 from vocabulary.limits import LONGEST_RUN
-
-if TYPE_CHECKING:
-    from datetime import timedelta
-
-    from wavepool.executor.v1.run_event_pb2 import Finished
-
-    from servicekit.clock import Clock
-    from services.executor.core.model.job import CoreJob
-    from services.executor.leases.lease import Lease
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,8 @@ import contextlib
 import os
 import signal
 import subprocess
-from typing import IO, TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from collections.abc import Sequence
+from typing import IO
 
 
 class Child:

@@ -5,15 +5,11 @@ from __future__ import annotations
 from datetime import timedelta
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from services.executor.sandboxes.bubblewrap.sandbox import BubblewrapSandbox
 from services.executor.sandboxes.docker.sandbox import open_docker_sandbox
 from services.executor.sandboxes.process.sandbox import open_process_sandbox
-from services.executor.sandboxes.sandbox import Command, Limits, SandboxError
-
-if TYPE_CHECKING:
-    from services.executor.sandboxes.sandbox import Sandbox
+from services.executor.sandboxes.sandbox import Command, Limits, Sandbox, SandboxError
 
 
 class UnknownSandboxError(SandboxError):

@@ -11,12 +11,9 @@ import fcntl
 import os
 import signal
 import struct
-from typing import TYPE_CHECKING
+from typing import Self
 
 from services.executor.sandboxes.process_tree import children
-
-if TYPE_CHECKING:
-    from typing import Self
 
 _INFO_EXIT = 1 << 3
 # struct pidfd_info in its first size: mask, cgroup id, eleven ids, and the wait status

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
 from services.executor.sandboxes.launch_order import Hold
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
 
 
 class Gap(StrEnum):

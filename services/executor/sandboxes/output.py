@@ -5,10 +5,8 @@ from __future__ import annotations
 import asyncio
 import struct
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from services.executor.sandboxes.sandbox import OutputListener, Stream
+from services.executor.sandboxes.sandbox import OutputListener, Stream
 
 _CHUNK_BYTES = 1 << 16
 # https://docs.docker.com/engine/api, "Stream format" of ContainerAttach

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Iterable
 from contextlib import suppress
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 from services.executor.sandboxes.kernel_files import kernel_text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 _TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 # fields of /proc/PID/stat after the command's closing parenthesis; cutime and cstime belong to children that ended

@@ -5,20 +5,24 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+from collections.abc import Coroutine
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from datetime import timedelta
+from typing import Any, Protocol
 
+from services.executor.sandboxes.limits.cgroup import CgroupCounters
 from services.executor.sandboxes.limits.watchdog import Excess, Watchdog
-from services.executor.sandboxes.sandbox import Exit, SandboxError
-
-if TYPE_CHECKING:
-    from collections.abc import Coroutine
-    from datetime import timedelta
-
-    from services.executor.sandboxes.limits.cgroup import CgroupCounters
-    from services.executor.sandboxes.output import Capture
-    from services.executor.sandboxes.sandbox import Command, Limits, OutputListener, Sandbox, SandboxedProcess
+from services.executor.sandboxes.output import Capture
+from services.executor.sandboxes.sandbox import (
+    Command,
+    Exit,
+    Limits,
+    OutputListener,
+    Sandbox,
+    SandboxedProcess,
+    SandboxError,
+)
 
 
 class ProcessTree(Protocol):

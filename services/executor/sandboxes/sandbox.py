@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, Protocol
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from datetime import timedelta
-    from pathlib import Path
-
+from datetime import timedelta
+from pathlib import Path
+from typing import Literal, Protocol
 
 Stream = Literal["stdout", "stderr"]
-
-if TYPE_CHECKING:
-    OutputListener = Callable[[Stream, bytes], None]
+OutputListener = Callable[[Stream, bytes], None]
 
 
 @dataclass(frozen=True)

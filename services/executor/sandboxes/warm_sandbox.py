@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from services.executor.sandboxes.running_sandbox import started
-from services.executor.sandboxes.sandbox import SandboxError
-
-if TYPE_CHECKING:
-    from services.executor.sandboxes.sandbox import (
-        Command,
-        Limits,
-        OutputListener,
-        PreparedSandbox,
-        Sandbox,
-        SandboxedProcess,
-    )
+from services.executor.sandboxes.sandbox import (
+    Command,
+    Limits,
+    OutputListener,
+    PreparedSandbox,
+    Sandbox,
+    SandboxedProcess,
+    SandboxError,
+)
 
 
 class WarmSandbox:

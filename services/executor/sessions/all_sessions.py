@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from datetime import datetime, timedelta
+from pathlib import Path
 
 from wavepool.executor.v1 import session_pb2
 
 from servicekit import logging
+from servicekit.clock import Clock
 from servicekit.request_id import set_request_id
 from services.executor import metrics
+from services.executor.devices.inventory import DeviceFacts
+from services.executor.disks.restic_store import ResticStore
+from services.executor.disks.snapshot import DiskOwner
 from services.executor.images.registries import NO_IMAGES
 from services.executor.leases.errors import InvalidFieldError, NoRoomError
+from services.executor.machine.host_facts import HostFacts
+from services.executor.runs.admission import Admission
+from services.executor.runs.health_check import HealthCheck
+from services.executor.sessions.disk_watch import DiskWatch
 from services.executor.sessions.errors import (
     HomeInUseError,
     NoDisksError,
@@ -21,29 +31,12 @@ from services.executor.sessions.errors import (
     SessionConflictError,
     UnknownSessionError,
 )
-from services.executor.sessions.kept_home import KeptHome
-from services.executor.sessions.session import Session
-from services.executor.sessions.session_sandbox import SandboxOrder
+from services.executor.sessions.kept_home import DiskSpec, KeptHome, SnapshotRules
+from services.executor.sessions.session import Images, Session, SessionSpec
+from services.executor.sessions.session_sandbox import SandboxOrder, SessionSandbox
 from services.executor.sessions.share import Share
 from services.executor.sessions.welcome import Welcome, software_of
 from vocabulary.slots import EIGHTHS_PER_GPU
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from datetime import datetime, timedelta
-    from pathlib import Path
-
-    from servicekit.clock import Clock
-    from services.executor.devices.inventory import DeviceFacts
-    from services.executor.disks.restic_store import ResticStore
-    from services.executor.disks.snapshot import DiskOwner
-    from services.executor.machine.host_facts import HostFacts
-    from services.executor.runs.admission import Admission
-    from services.executor.runs.health_check import HealthCheck
-    from services.executor.sessions.disk_watch import DiskWatch
-    from services.executor.sessions.kept_home import DiskSpec, SnapshotRules
-    from services.executor.sessions.session import Images, SessionSpec
-    from services.executor.sessions.session_sandbox import SessionSandbox
 
 log = logging.get_logger(__name__)
 

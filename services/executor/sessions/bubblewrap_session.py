@@ -14,15 +14,18 @@ import resource
 import shutil
 import socket
 import time
+from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from hipcpu.build_folder import BuildKind
 from services.executor.core.sandbox.scratch import ScratchFolder
+from services.executor.devices.device import Device
 from services.executor.devices.selection import selected
+from services.executor.images.image_store import Image
 from services.executor.sandboxes.bubblewrap.arguments import (
     LIFE,
     NAMESPACES,
@@ -36,21 +39,22 @@ from services.executor.sandboxes.bubblewrap.arguments import (
     system_mounts,
     user_options,
 )
-from services.executor.sandboxes.bubblewrap.tree import start_bubblewrap
+from services.executor.sandboxes.bubblewrap.tree import BubblewrapTree, start_bubblewrap
 from services.executor.sandboxes.choice import SandboxSetting, choose_sandbox
 from services.executor.sandboxes.limits.file_tree import allocated_bytes, removed_bytes
-from services.executor.sandboxes.limits.host_resources import HostResources, device_groups
+from services.executor.sandboxes.limits.host_resources import Claim, HostResources, device_groups
 from services.executor.sandboxes.limits.watchdog import Watchdog
-from services.executor.sandboxes.output import capture
+from services.executor.sandboxes.output import Capture, capture
 from services.executor.sandboxes.process_tree import tree_pids
 from services.executor.sandboxes.running_sandbox import SandboxParts
 from services.executor.sandboxes.sandbox import Command, Limits, Mount, SandboxError
 from services.executor.sandboxes.seccomp import seccomp_filter
+from services.executor.sessions.destinations import Destinations, NetworkPlan
 from services.executor.sessions.errors import SilentSessionError
-from services.executor.sessions.gang import SSH_PORT
+from services.executor.sessions.gang import SSH_PORT, Gang
 from services.executor.sessions.guardian import Guardian
 from services.executor.sessions.image_root import Overlay, Tools, overlay_fault, programs_of_sshd
-from services.executor.sessions.network import missing_for_network, open_network, own_addresses
+from services.executor.sessions.network import SessionNetwork, missing_for_network, open_network, own_addresses
 from services.executor.sessions.session_files import (
     COMMAND_OUTPUT,
     HOME,
@@ -62,24 +66,10 @@ from services.executor.sessions.session_files import (
     WORKSPACE,
     SessionFiles,
 )
-from services.executor.sessions.session_sandbox import SessionGap
+from services.executor.sessions.session_sandbox import OnReport, Report, SandboxOrder, SessionGap
+from services.executor.sessions.share import Share
 from services.executor.sessions.shared_folders import shared_folders_fault, shared_folders_note
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from datetime import datetime
-
-    from services.executor.devices.device import Device
-    from services.executor.images.image_store import Image
-    from services.executor.sandboxes.bubblewrap.tree import BubblewrapTree
-    from services.executor.sandboxes.limits.host_resources import Claim
-    from services.executor.sandboxes.output import Capture
-    from services.executor.sessions.destinations import Destinations, NetworkPlan
-    from services.executor.sessions.gang import Gang
-    from services.executor.sessions.network import SessionNetwork
-    from services.executor.sessions.session_sandbox import OnReport, Report, SandboxOrder
-    from services.executor.sessions.share import Share
-    from vocabulary.ssh_keys import Key
+from vocabulary.ssh_keys import Key
 
 _PYTHON = Path("/usr/bin/python3")
 _USER_INSIDE = 1000

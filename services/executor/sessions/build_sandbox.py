@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+from collections.abc import Sequence
 from contextlib import AsyncExitStack, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from services.executor.images.builder import PROGRAM
 from services.executor.sandboxes.bubblewrap.arguments import (
@@ -30,15 +31,10 @@ from services.executor.sandboxes.limits.watchdog import Watchdog
 from services.executor.sandboxes.output import capture
 from services.executor.sandboxes.process_tree import tree_pids
 from services.executor.sandboxes.running_sandbox import SandboxParts, WaitingSandbox, whole_or_nothing
-from services.executor.sandboxes.sandbox import Command, Mount, SandboxError
+from services.executor.sandboxes.sandbox import Command, Exit, Limits, Mount, OutputListener, SandboxError
 from services.executor.sandboxes.seccomp import seccomp_filter
+from services.executor.sessions.destinations import Destinations, NetworkPlan
 from services.executor.sessions.network import missing_for_network, open_network, own_addresses, program
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from services.executor.sandboxes.sandbox import Exit, Limits, OutputListener
-    from services.executor.sessions.destinations import Destinations, NetworkPlan
 
 _PACKAGES = {"buildah": "buildah", "tar": "tar", "bwrap": "bubblewrap"}
 _CAPABILITIES = (

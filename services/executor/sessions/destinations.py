@@ -7,14 +7,11 @@ what clouds serve to the machine alone. What is denied becomes `unreachable` rou
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Network, collapse_addresses, ip_network
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from services.executor.sessions.gang import Gang
+from services.executor.sessions.gang import Gang
 
 _ALWAYS_DENIED = {
     IPv4Network("0.0.0.0/8"): "is this machine",

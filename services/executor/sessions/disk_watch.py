@@ -9,17 +9,12 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from servicekit import logging
-from services.executor.sessions.disk import session_to_end
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
-
-    from services.executor.sessions.disk import DiskRules
-    from services.executor.sessions.session import Session
+from services.executor.sessions.disk import DiskRules, session_to_end
+from services.executor.sessions.session import Session
 
 log = logging.get_logger(__name__)
 

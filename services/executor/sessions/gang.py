@@ -7,14 +7,11 @@ node has its machine's address there, at which some ports are passed on to its s
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from ipaddress import IPv4Address
-from typing import TYPE_CHECKING
 
 from vocabulary.gang_nodes import FEWEST_NODES, MOST_NODES, SEED_BYTES
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
 
 HOSTFILE = "/session/hostfile"
 MASTER_PORT = 29500

@@ -11,16 +11,13 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from services.executor.sandboxes.child import ProcessEnd
 from services.executor.sandboxes.kernel_files import kernel_text
 from services.executor.sandboxes.limits.file_tree import remove_tree
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _REMOVED = b"removed\n"
 _ATTEMPTS = 600

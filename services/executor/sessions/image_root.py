@@ -14,14 +14,11 @@ from __future__ import annotations
 import os
 import platform
 import subprocess
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from services.executor.sandboxes.limits.file_tree import remove_tree
 from services.executor.sandboxes.sandbox import SandboxError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 TOOLS = Path("/.wavepool")
 """Where the sandbox has the machine's `/usr`."""

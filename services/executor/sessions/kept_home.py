@@ -10,27 +10,22 @@ from __future__ import annotations
 import asyncio
 import os
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from wavepool.executor.v1 import session_pb2
 
 from servicekit import logging
+from servicekit.clock import Clock
 from servicekit.rpc.proto_time import duration_to_proto, instant_to_proto
 from services.executor import metrics
 from services.executor.core.sandbox.scratch import ScratchFolder
-from services.executor.disks.snapshot import Base, DiskError, DiskLimits, DiskOwner
+from services.executor.disks.restic_store import ResticStore
+from services.executor.disks.snapshot import Base, DiskError, DiskLimits, DiskOwner, Snapshot
 from services.executor.sandboxes.limits.file_tree import tree_size
 from services.executor.sessions.guardian import Guardian
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from servicekit.clock import Clock
-    from services.executor.disks.restic_store import ResticStore
-    from services.executor.disks.snapshot import Snapshot
 
 log = logging.get_logger(__name__)
 

@@ -21,24 +21,18 @@ import os
 import shutil
 import socket
 import tempfile
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AsyncExitStack, ExitStack
+from ipaddress import IPv4Address, IPv4Network
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from servicekit import logging
 from services.executor.sandboxes.bubblewrap.tree import in_cgroups
 from services.executor.sandboxes.child import Child, pipe_reader
-from services.executor.sandboxes.output import capture
+from services.executor.sandboxes.output import Capture, capture
 from services.executor.sandboxes.sandbox import SandboxError
-from services.executor.sessions.destinations import own_networks
+from services.executor.sessions.destinations import NetworkPlan, own_networks
 from services.executor.sessions.gang import FREE_PORTS, PORTS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-    from ipaddress import IPv4Address, IPv4Network
-
-    from services.executor.sandboxes.output import Capture
-    from services.executor.sessions.destinations import NetworkPlan
 
 log = logging.get_logger(__name__)
 

@@ -7,19 +7,23 @@ import contextlib
 import re
 import socket
 import time
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
-from typing import TYPE_CHECKING
+from datetime import datetime, timedelta
 
 from wavepool.executor.v1 import session_pb2
 from wavepool.executor.v1.session_pb2 import SessionEvent
 
 from servicekit import logging
+from servicekit.clock import Clock
 from servicekit.rpc.proto_time import duration_to_proto
 from services.executor import metrics
 from services.executor.disks.snapshot import DiskError
+from services.executor.images.builder import BuildContext
 from services.executor.images.errors import ImageError, ImageUnavailableError
-from services.executor.runs.admission import EndReason
+from services.executor.images.image_store import HeldImage, ImageStore
+from services.executor.leases.lease import Lease
+from services.executor.runs.admission import EndReason, Place
 from services.executor.runs.event_log import EventLog
 from services.executor.sandboxes.sandbox import SandboxError
 from services.executor.sessions.build_log import BuildLog
@@ -31,27 +35,17 @@ from services.executor.sessions.errors import (
     TooManyConnectionsError,
     UnknownSessionError,
 )
+from services.executor.sessions.gang import Gang
+from services.executor.sessions.kept_home import DiskSpec, KeptHome
 from services.executor.sessions.session_files import COMMAND, COMMAND_OUTPUT, USER
+from services.executor.sessions.session_sandbox import OpenSandbox, Report, SandboxOrder, SessionSandbox
 from services.executor.sessions.timetable import Timetable
 from services.executor.sessions.tunnel import Tunnel
+from vocabulary.image_references import ImageReference
+from vocabulary.ssh_keys import Key
 
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
-    from datetime import datetime
-
-    from servicekit.clock import Clock
-    from services.executor.images.builder import BuildContext
-    from services.executor.images.image_store import HeldImage, ImageStore
-    from services.executor.leases.lease import Lease
-    from services.executor.runs.admission import Place
-    from services.executor.sessions.gang import Gang
-    from services.executor.sessions.kept_home import DiskSpec, KeptHome
-    from services.executor.sessions.session_sandbox import OpenSandbox, Report, SandboxOrder, SessionSandbox
-    from vocabulary.image_references import ImageReference
-    from vocabulary.ssh_keys import Key
-
-    Images = ImageStore | str
-    """The machine's images, or why it takes none."""
+Images = ImageStore | str
+"""The machine's images, or why it takes none."""
 
 log = logging.get_logger(__name__)
 

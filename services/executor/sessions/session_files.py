@@ -5,23 +5,17 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
+from ipaddress import IPv4Address
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 
-from services.executor.sessions.gang import SSH_PORT
-from vocabulary.ssh_keys import authorized_keys
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from datetime import datetime
-    from ipaddress import IPv4Address
-
-    from services.executor.sessions.gang import Gang
-    from vocabulary.ssh_keys import Key
+from services.executor.sessions.gang import SSH_PORT, Gang
+from vocabulary.ssh_keys import Key, authorized_keys
 
 USER = "dev"
 HOME = "/home/dev"

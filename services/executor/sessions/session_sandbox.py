@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING, Protocol
+from pathlib import Path
+from typing import Protocol
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from datetime import datetime
-    from pathlib import Path
+from services.executor.images.image_store import Image
+from services.executor.sessions.gang import Gang
+from services.executor.sessions.share import Share
+from vocabulary.ssh_keys import Key
 
-    from services.executor.images.image_store import Image
-    from services.executor.sessions.gang import Gang
-    from services.executor.sessions.share import Share
-    from vocabulary.ssh_keys import Key
-
-    Report = Mapping[str, object]
-    OnReport = Callable[[Report], None]
+Report = Mapping[str, object]
+OnReport = Callable[[Report], None]
 
 
 class SessionGap(StrEnum):

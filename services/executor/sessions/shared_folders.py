@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from services.executor.sandboxes.sandbox import Mount
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 SHARED = "/shared"
 """Where sessions see them, each by its own name."""

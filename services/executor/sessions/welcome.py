@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from services.executor.devices.inventory import DeviceFacts
 from services.executor.sessions.session_files import HOME, WORKSPACE
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from services.executor.devices.inventory import DeviceFacts
-    from services.executor.sessions.share import Share
+from services.executor.sessions.share import Share
 
 _MIB_PER_GIB = 1024
 

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from importlib.metadata import PackageNotFoundError, version
-from typing import TYPE_CHECKING
 
 from google.protobuf.duration_pb2 import Duration
 from wavepool.executor.v1 import executor_pb2
 
+from servicekit.clock import Clock
 from servicekit.rpc.proto_time import instant_to_proto
+from services.executor.devices.device import DeviceDescription, Toolchain
+from services.executor.devices.profiling import Profiler
+from services.executor.machine.inventory import InventoryReader
+from services.executor.machine.load import LoadMeter
+from services.executor.runs.admission import Capacity
 from services.executor.wire.inventory import inventory_to_proto
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-
-    from servicekit.clock import Clock
-    from services.executor.devices.device import DeviceDescription, Toolchain
-    from services.executor.devices.profiling import Profiler
-    from services.executor.machine.inventory import InventoryReader
-    from services.executor.machine.load import LoadMeter
-    from services.executor.runs.admission import Capacity
 
 
 @dataclass(frozen=True)

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from wavepool.executor.v1 import inventory_pb2
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from services.executor.devices.inventory import GpuFacts, PartitionMode
-    from services.executor.machine.inventory import Inventory
+from services.executor.devices.inventory import GpuFacts, PartitionMode
+from services.executor.machine.inventory import Inventory
 
 
 def inventory_to_proto(

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
-from wavepool.submission.v1.submission_pb2 import RUN_MODE_SANDBOX
+from google.protobuf.timestamp_pb2 import Timestamp
+from wavepool.executor.v1 import executor_pb2, inventory_pb2
+from wavepool.submission.v1.submission_pb2 import RUN_MODE_SANDBOX, Submission
 
+from problems.kit.definition import SizeSet
 from problems.library import catalogue as catalogue_module
+from problems.library.catalogue import Catalogue
 from problems.library.variants import UnknownElementTypeError, check_element_type
 from services.executor.core.model.job import CoreJob
 from services.executor.leases.authentication import Caller
@@ -19,16 +23,6 @@ from services.executor.runs.run import RunSpec
 from submissions.checks import unreadable
 from vocabulary.limits import DEFAULT_DTYPE, LONGEST_RUN
 from vocabulary.slots import EIGHTHS_PER_GPU, LEGAL_EIGHTHS
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from google.protobuf.timestamp_pb2 import Timestamp
-    from wavepool.executor.v1 import executor_pb2, inventory_pb2
-    from wavepool.submission.v1.submission_pb2 import Submission
-
-    from problems.kit.definition import SizeSet
-    from problems.library.catalogue import Catalogue
 
 MAX_RUN_ID_CHARACTERS = 128
 

@@ -3,32 +3,26 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from ipaddress import IPv4Address
-from typing import TYPE_CHECKING
+
+from wavepool.executor.v1 import session_pb2
 
 from services.executor.disks.snapshot import DiskOwner
 from services.executor.images.builder import BuildContext
+from services.executor.leases.authentication import Caller
 from services.executor.leases.errors import InvalidFieldError
 from services.executor.leases.lease import Lease
 from services.executor.sessions.gang import Gang, Node, gang_faults
 from services.executor.sessions.kept_home import DiskSpec
 from services.executor.sessions.session import SessionSpec
-from services.executor.wire.requests import instant, slot_from_proto, slot_violations, token_violations
+from services.executor.wire.requests import Violations, instant, slot_from_proto, slot_violations, token_violations
 from vocabulary.build_contexts import context_digest
 from vocabulary.image_references import image_reference, wrong_reference
 from vocabulary.slots import EIGHTHS_PER_GPU
-from vocabulary.ssh_keys import keys_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from wavepool.executor.v1 import session_pb2
-
-    from services.executor.leases.authentication import Caller
-    from services.executor.wire.requests import Violations
-    from vocabulary.ssh_keys import Key
+from vocabulary.ssh_keys import Key, keys_of
 
 MAX_SESSION_ID_CHARACTERS = 128
 GRACE = timedelta(seconds=120)

@@ -10,18 +10,23 @@ in, and runs that end early move it forward.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from datetime import datetime
+from typing import NamedTuple
 
 from services.scheduler.fairness.settings import FairnessPolicy
-from services.scheduler.fairness.situation import Hold, Plan, Running, StopKind
+from services.scheduler.fairness.situation import (
+    Candidate,
+    Hold,
+    Machine,
+    Plan,
+    QueueState,
+    Running,
+    Situation,
+    StopKind,
+)
 from vocabulary.slots import EIGHTH_MILLI, EIGHTHS_PER_GPU, Slot, covered, free_slots, freed
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from datetime import datetime
-
-    from services.scheduler.fairness.situation import Candidate, Machine, QueueState, Situation
 
 MOST_HOLDS = 4
 """Of one pass: the first queues whose jobs lack room."""

@@ -8,18 +8,13 @@ alone that end by it.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from datetime import datetime
 
 from services.scheduler.fairness.backfill import occupied, stand_in
-from services.scheduler.fairness.situation import Plan, Running
+from services.scheduler.fairness.situation import Candidate, Dated, Machine, Plan, Running, Situation
 from vocabulary.slots import WHOLE_GPU, Slot, covered
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-    from datetime import datetime
-
-    from services.scheduler.fairness.situation import Candidate, Dated, Machine, Situation
 
 
 def with_dated(situation: Situation, decide: Callable[[Situation], Plan]) -> Plan:

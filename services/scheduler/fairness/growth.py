@@ -8,13 +8,10 @@ On a machine on which others give way, or to which they move, nobody gets more: 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from services.scheduler.fairness.backfill import may_have, occupied
+from services.scheduler.fairness.situation import Candidate, Plan, Situation
 from vocabulary.slots import EIGHTH_MILLI, covered, free_slots
-
-if TYPE_CHECKING:
-    from services.scheduler.fairness.situation import Candidate, Plan, Situation
 
 
 def grown(situation: Situation, decided: Plan) -> Plan:

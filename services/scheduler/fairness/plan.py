@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from services.scheduler.fairness.backfill import with_holds
 from services.scheduler.fairness.dated import behind_dated, with_dated
 from services.scheduler.fairness.growth import grown
 from services.scheduler.fairness.kai.plan import kai_plan
 from services.scheduler.fairness.kueue.plan import kueue_plan
 from services.scheduler.fairness.settings import FairnessPolicy
-
-if TYPE_CHECKING:
-    from services.scheduler.fairness.situation import Plan, Situation
+from services.scheduler.fairness.situation import Plan, Situation
 
 
 def plan(situation: Situation) -> Plan:

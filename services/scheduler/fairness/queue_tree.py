@@ -7,12 +7,10 @@ requests for 0.1 to 0.9 of a GPU stay exact, which eighths would round.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 UNLIMITED = 2**62
 """Larger than any amount, so that comparisons need no special case."""

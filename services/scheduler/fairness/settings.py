@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from datetime import timedelta
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from services.scheduler.fairness.queue_tree import (
     DEFAULT_PRIORITY,
@@ -26,9 +27,6 @@ from services.scheduler.fairness.queue_tree import (
 )
 from vocabulary.limits import DEFAULT_QUEUE, MAX_PRIORITY
 from vocabulary.slots import EIGHTH_MILLI
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 ANY_GPU = "gpu"
 """The entry for each GPU type without one of its own."""

@@ -5,19 +5,15 @@ Each job takes whole GPUs of one machine, or a part of one: 1, 2 or 4 eighths. S
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from services.scheduler.fairness.queue_tree import WHOLE_GPU_MILLI
-from vocabulary.slots import EIGHTHS_PER_GPU, size_text
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from datetime import datetime, timedelta
-
-    from services.scheduler.fairness.settings import Queues
-    from vocabulary.slots import Slot
+from services.scheduler.fairness.settings import Queues
+from vocabulary.slots import EIGHTHS_PER_GPU, Slot, size_text
 
 
 @dataclass(frozen=True, slots=True)

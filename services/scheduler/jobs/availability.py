@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from datetime import datetime
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from datetime import datetime
-
-    from services.scheduler.jobs.estimate import WaitEstimate
-    from services.scheduler.jobs.job import Job
+from services.scheduler.jobs.estimate import WaitEstimate
+from services.scheduler.jobs.job import Job
 
 
 @dataclass(frozen=True)

@@ -7,24 +7,17 @@ the mean over the cases is a geometric one, and its interval follows from theirs
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from math import exp, hypot, inf, log, sqrt
 from statistics import variance
-from typing import TYPE_CHECKING
 
-from wavepool.executor.v1.run_event_pb2 import Finished
+from wavepool.executor.v1.run_event_pb2 import Benchmarked, BenchmarkResult, Finished
 
 from services.scheduler.jobs.errors import NotComparableError
-from services.scheduler.jobs.timing import is_proven, key_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from wavepool.executor.v1.run_event_pb2 import Benchmarked, BenchmarkResult
-
-    from services.scheduler.jobs.job import Job
-    from services.scheduler.jobs.timing import RankingKey
+from services.scheduler.jobs.job import Job
+from services.scheduler.jobs.timing import RankingKey, is_proven, key_of
 
 Z_95 = 1.959964
 """Two-sided 95 % quantile of the normal distribution."""

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+
+from wavepool.scheduler.v1 import reservations_pb2
 
 from services.scheduler.jobs.errors import InvalidFieldError
+from services.scheduler.jobs.job import Job
+from services.scheduler.jobs.reservation import Reservation
+from services.scheduler.jobs.reservation_calendar import Booking, Calendar
+from submissions.checks import Violations
 from vocabulary.counts import counted
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from wavepool.scheduler.v1 import reservations_pb2
-
-    from services.scheduler.jobs.job import Job
-    from services.scheduler.jobs.reservation import Reservation
-    from services.scheduler.jobs.reservation_calendar import Booking, Calendar
-    from submissions.checks import Violations
 
 START_FIELD = "spec.start_time"
 _WHOLE_MINUTE = timedelta(minutes=1)

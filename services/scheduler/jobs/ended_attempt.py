@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import timedelta
-from typing import TYPE_CHECKING
+from datetime import datetime, timedelta
 
 from wavepool.executor.v1.run_event_pb2 import Finished
 
+from services.scheduler.jobs.job import Job
 from services.scheduler.jobs.states import OVER_STATES, JobState
 from submissions.modes import MODES
 from vocabulary.slots import EIGHTHS_PER_GPU
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from services.scheduler.jobs.job import Job
 
 
 @dataclass(frozen=True)

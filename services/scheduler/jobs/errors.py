@@ -36,14 +36,10 @@ SchedulerError
 from __future__ import annotations
 
 import math
-from datetime import timedelta
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from datetime import datetime, timedelta
 
 from vocabulary.names import none_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
 
 
 class SchedulerError(Exception):

@@ -16,19 +16,15 @@ from __future__ import annotations
 
 import math
 import zlib
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from services.scheduler.jobs.fleet import Asked, Busy, Fleet, Need
 from services.scheduler.jobs.forward_play import Coming, ForwardPlay
 from vocabulary.slots import EIGHTHS_PER_GPU, gpus_for
-
-if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator, Sequence
-
-    from services.scheduler.jobs.fleet import Asked, Busy, Fleet, Need
 
 PLAYS = 60
 """The p90 is the 54th of them; more plays change it by less than the history's own error."""

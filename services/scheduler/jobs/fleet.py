@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from vocabulary.slots import EIGHTHS_PER_GPU, gpus_for
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from vocabulary.slots import Slot
+from vocabulary.slots import EIGHTHS_PER_GPU, Slot, gpus_for
 
 
 class Asked(NamedTuple):

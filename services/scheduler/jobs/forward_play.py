@@ -9,15 +9,12 @@ from __future__ import annotations
 
 import math
 from bisect import insort
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from heapq import heapify, heappop, heappush
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from services.scheduler.jobs.fleet import Fleet, Kept, Need
 from vocabulary.slots import EIGHTHS_PER_GPU
-
-if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator, Mapping, Sequence
-
-    from services.scheduler.jobs.fleet import Fleet, Kept, Need
 
 MOST_HOLDS = 4
 """As many as a pass of the dispatcher keeps."""

@@ -8,11 +8,9 @@ to jobs that end by then.
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime, timedelta
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import NamedTuple
 
 
 class WholeMachine(NamedTuple):

@@ -5,12 +5,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from vocabulary.names import known_name, none_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 FIELD = "spec.gpu_type"
 FALLBACKS_FIELD = "spec.fallback_gpu_types"

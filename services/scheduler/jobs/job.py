@@ -6,22 +6,17 @@ events of the move.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from datetime import datetime, timedelta
+from typing import Any
 
 from services.scheduler.jobs.errors import IllegalMoveError
-from services.scheduler.jobs.reservation import GRACE, ReservationState, state_of
+from services.scheduler.jobs.reservation import GRACE, Reservation, ReservationState, state_of
 from services.scheduler.jobs.resources import Reuse
+from services.scheduler.jobs.spec import JobSpec, Lease
 from services.scheduler.jobs.states import LEGAL_MOVES, WAITING_STATES, JobState
 from vocabulary.money import price_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from datetime import datetime, timedelta
-
-    from services.scheduler.jobs.reservation import Reservation
-    from services.scheduler.jobs.spec import JobSpec, Lease
-
 
 _OPEN_STATES = frozenset({ReservationState.ACTIVE, ReservationState.EXPIRING})
 

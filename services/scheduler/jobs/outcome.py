@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from datetime import timedelta
 
+from services.scheduler.jobs.job import Job
+from services.scheduler.jobs.spec import JobSpec
 from services.scheduler.jobs.states import JobState
 from vocabulary.verdicts import CANCELLED, INFRA_ERROR, is_about_the_submission
-
-if TYPE_CHECKING:
-    from datetime import timedelta
-
-    from services.scheduler.jobs.job import Job
-    from services.scheduler.jobs.spec import JobSpec
 
 MISSING_TORCH = "missing_torch"
 """Reason of an infrastructure error: the machine is healthy but cannot evaluate problem definitions."""

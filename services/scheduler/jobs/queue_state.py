@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
-from typing import TYPE_CHECKING, NamedTuple
+from datetime import datetime, timedelta
+from typing import NamedTuple
 
+from services.scheduler.jobs.job import Job
+from services.scheduler.jobs.reservation import ReservationState
 from services.scheduler.jobs.states import OVER_STATES
 from vocabulary import readings
 from vocabulary.readings import Reading
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from datetime import datetime
-
-    from services.scheduler.jobs.job import Job
-    from services.scheduler.jobs.reservation import ReservationState
 
 LEAST_ENDED = 5
 """Shares of fewer jobs are taken as shares of this number: one failed job of one is no failure of everything."""

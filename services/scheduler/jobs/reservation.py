@@ -5,20 +5,17 @@ It waits, holds its lease and ends as every job does, so its state is that of it
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from wavepool.executor.v1.session_pb2 import SessionEvent, SessionSnapshot
+
+from services.scheduler.jobs.spec import Lease
 from services.scheduler.jobs.states import JobState
-from vocabulary.ssh_keys import Key  # noqa: TC001 - the store resolves the annotations at run time
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from wavepool.executor.v1.session_pb2 import SessionEvent, SessionSnapshot
-
-    from services.scheduler.jobs.spec import Lease
+from vocabulary.ssh_keys import Key
 
 GRACE = timedelta(seconds=120)
 """Time after the end of a reservation in which its session still lives."""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
+from wavepool.executor.v1.session_pb2 import SessionKey
+from wavepool.scheduler.v1 import reservations_pb2
 from wavepool.submission.v1.submission_pb2 import Submission
 
 from services.scheduler.jobs.errors import InvalidFieldError, InvalidRequestError
@@ -16,21 +18,13 @@ from services.scheduler.jobs.reservation import GRACE, Reservation
 from services.scheduler.jobs.resources import LEGAL_GPUS, Resources
 from services.scheduler.jobs.spec import JobSpec
 from services.scheduler.jobs.submission_checks import wrong_caller, wrong_priority
+from submissions.checks import Violations
 from vocabulary.build_contexts import is_context_digest
 from vocabulary.counts import counted
 from vocabulary.image_references import wrong_reference
 from vocabulary.names import known_name
 from vocabulary.slots import EIGHTHS_PER_GPU
-from vocabulary.ssh_keys import keys_of
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
-
-    from wavepool.executor.v1.session_pb2 import SessionKey
-    from wavepool.scheduler.v1 import reservations_pb2
-
-    from submissions.checks import Violations
-    from vocabulary.ssh_keys import Key
+from vocabulary.ssh_keys import Key, keys_of
 
 _NAME = re.compile(r"[a-z](-?[a-z0-9])*")
 _MOST_NAME = 63

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from services.scheduler.jobs.job import Job
+from services.scheduler.jobs.job import Job
 
 WEEK = timedelta(days=7)
 _NOTHING = timedelta(0)

@@ -7,20 +7,17 @@ one machine. Requests are rounded up to the next of these sizes.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from wavepool.scheduler.v1 import scheduler_pb2
 
+from submissions.checks import Violations
 from vocabulary.gpu_types import COMPUTE_MODES, MEMORY_GB
 from vocabulary.names import known_name
 from vocabulary.slots import EIGHTH_MILLI, EIGHTHS_PER_GPU, LEGAL_GPUS, LEGAL_SIZES, gpus_for, size_text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from submissions.checks import Violations
 
 LEAST_FRACTION = 0.1
 """Of a GPU; a smaller request is probably a mistake, as it gets an eighth anyway."""

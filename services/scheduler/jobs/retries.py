@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from datetime import datetime, timedelta
 
+from services.scheduler.jobs.job import Job
 from services.scheduler.jobs.outcome import Ending
+from services.scheduler.jobs.reservation import Reservation
 from services.scheduler.jobs.states import JobState
 from vocabulary.counts import counted
 from vocabulary.verdicts import CANCELLED, INFRA_ERROR
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from datetime import datetime
-
-    from services.scheduler.jobs.job import Job
-    from services.scheduler.jobs.reservation import Reservation
 
 FIRST_AGAIN = timedelta(hours=1)
 """For so long after its end, a reservation that was lost by our fault can be gone on with ahead of others."""

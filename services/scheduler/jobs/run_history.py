@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict, deque
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
-from typing import TYPE_CHECKING
+from datetime import datetime, timedelta
 
-if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
-    from datetime import datetime
-
-    from services.scheduler.jobs.job import Job
+from services.scheduler.jobs.job import Job
 
 LEAST_HISTORY = 3
 """Fewer runs say too little about the slowest tenth of them."""

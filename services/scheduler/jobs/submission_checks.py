@@ -4,27 +4,21 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
 
+from wavepool.scheduler.v1.scheduler_pb2 import JobSpec as AskedSpec
+from wavepool.scheduler.v1.scheduler_pb2 import SubmitJobRequest
+
+from problems.kit.definition import Problem
 from services.scheduler.jobs.errors import InvalidFieldError, InvalidRequestError
 from services.scheduler.jobs.gpu_choice import wanted_gpu_type, wrong_gpu_types
-from services.scheduler.jobs.resources import WHOLE_GPU, Reuse, machine_use_of, resources_of
+from services.scheduler.jobs.resources import WHOLE_GPU, Resources, Reuse, machine_use_of, resources_of
 from services.scheduler.jobs.spec import JobSpec
-from submissions.checks import InvalidSubmissionError, checked
+from submissions.checks import InvalidSubmissionError, Violations, checked
 from submissions.modes import MODES, Mode
 from vocabulary.limits import DEFAULT_QUEUE, MAX_PRIORITY, MIN_PRIORITY
 from vocabulary.names import known_name
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from wavepool.scheduler.v1.scheduler_pb2 import JobSpec as AskedSpec
-    from wavepool.scheduler.v1.scheduler_pb2 import SubmitJobRequest
-
-    from problems.kit.definition import Problem
-    from services.scheduler.jobs.resources import Resources
-    from submissions.checks import Violations
 
 MAX_KEY_CHARACTERS = 128
 _TIMED = (Mode.FULL, Mode.BENCHMARK)

@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from math import inf
-from typing import TYPE_CHECKING
 
-from wavepool.executor.v1.run_event_pb2 import TIMING_VALID, Finished
+from wavepool.executor.v1.run_event_pb2 import TIMING_VALID, Benchmarked, Finished
 
+from services.scheduler.jobs.job import Job
 from services.scheduler.jobs.states import JobState
 from submissions.modes import MODES, Mode, TimingMode
 from vocabulary.slots import EIGHTHS_PER_GPU
 from vocabulary.verdicts import ACCEPTED
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from wavepool.executor.v1.run_event_pb2 import Benchmarked
-
-    from services.scheduler.jobs.job import Job
 
 CPU = "cpu"
 """The device whose times do not rank: it is for tests of kernels, and its machines differ."""

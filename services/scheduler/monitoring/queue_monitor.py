@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
+from servicekit.clock import Clock
 from services.scheduler import metrics
 from services.scheduler.jobs.problem_runs import slowdowns
 from services.scheduler.jobs.queue_state import (
+    EndCounts,
+    Place,
     QueueState,
     Waiters,
     queue_readings,
@@ -15,19 +18,13 @@ from services.scheduler.jobs.queue_state import (
     reservation_counts,
     reservation_readings,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from servicekit.clock import Clock
-    from services.scheduler.jobs.queue_state import EndCounts, Place
-    from services.scheduler.queue.dated_book import DatedBook
-    from services.scheduler.queue.demand import DemandReporter
-    from services.scheduler.queue.inventory import Inventory
-    from services.scheduler.queue.running import RunningJobs
-    from services.scheduler.queue.waiting import Lane, WaitingJobs
-    from services.scheduler.store.attempt_reader import AttemptReader
-    from vocabulary.readings import Reading
+from services.scheduler.queue.dated_book import DatedBook
+from services.scheduler.queue.demand import DemandReporter
+from services.scheduler.queue.inventory import Inventory
+from services.scheduler.queue.running import RunningJobs
+from services.scheduler.queue.waiting import Lane, WaitingJobs
+from services.scheduler.store.attempt_reader import AttemptReader
+from vocabulary.readings import Reading
 
 COMPARED = timedelta(days=7)
 """Runs are compared with those of this time before them."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import time
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 import grpc
 from wavepool.billing.v1 import (
@@ -23,22 +23,17 @@ from wavepool.billing.v1 import (
 from wavepool.executor.v1 import run_event_pb2
 
 from servicekit.logging import get_logger
-from servicekit.rpc.callers import if_found
+from servicekit.rpc.callers import Owner, if_found
 from servicekit.rpc.errors import rpc_failure
 from servicekit.rpc.proto_time import duration_to_proto
 from services.scheduler.jobs.errors import BillingUnreachableError, CreditRefusedError, InvalidFieldError
+from services.scheduler.jobs.job import Job
 from services.scheduler.jobs.reservation import PART
 from services.scheduler.jobs.resources import WHOLE_GPU
 from services.scheduler.peers.rpc_codes import ServiceCalls
 from submissions.modes import MODES
+from vocabulary.readings import Reading
 from vocabulary.slots import gpus_for
-
-if TYPE_CHECKING:
-    from collections.abc import Generator, Mapping, Sequence
-
-    from servicekit.rpc.callers import Owner
-    from services.scheduler.jobs.job import Job
-    from vocabulary.readings import Reading
 
 log = get_logger(__name__)
 

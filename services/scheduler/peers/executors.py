@@ -3,32 +3,32 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import AsyncIterator, Generator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from datetime import datetime, timedelta
 
 import grpc
-from wavepool.executor.v1 import executor_pb2, executor_pb2_grpc, inventory_pb2, session_pb2, session_pb2_grpc
+from wavepool.executor.v1 import (
+    executor_pb2,
+    executor_pb2_grpc,
+    inventory_pb2,
+    run_event_pb2,
+    session_pb2,
+    session_pb2_grpc,
+)
+from wavepool.submission.v1.submission_pb2 import Submission
 
 from servicekit.rpc.channels import open_channel
 from servicekit.rpc.errors import rpc_failure
 from servicekit.rpc.proto_time import duration_to_proto, instant_to_proto
-from services.scheduler.jobs.reservation import GRACE
+from services.scheduler.jobs.disk import LentDisk, UnwantedSnapshots
+from services.scheduler.jobs.job import Job
+from services.scheduler.jobs.reservation import GRACE, Reservation
 from services.scheduler.jobs.resources import Isolation
+from services.scheduler.jobs.spec import Lease
 from services.scheduler.peers.rpc_codes import UNREACHABLE
 from vocabulary.bearer import authorization
 from vocabulary.gang_nodes import node_name
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Generator
-    from datetime import datetime, timedelta
-
-    from wavepool.executor.v1 import run_event_pb2
-    from wavepool.submission.v1.submission_pb2 import Submission
-
-    from services.scheduler.jobs.disk import LentDisk, UnwantedSnapshots
-    from services.scheduler.jobs.job import Job
-    from services.scheduler.jobs.reservation import Reservation
-    from services.scheduler.jobs.spec import Lease
 
 CALL_SECONDS = 5.0
 SNAPSHOT_SECONDS = 1000.0

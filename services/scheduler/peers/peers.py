@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-if TYPE_CHECKING:
-    from services.scheduler.peers.billing import Billing
-    from services.scheduler.peers.executors import Executors
-    from services.scheduler.peers.pool import Pool
+from services.scheduler.peers.billing import Billing
+from services.scheduler.peers.executors import Executors
+from services.scheduler.peers.pool import Pool
 
 
 class Peers(NamedTuple):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC
-from typing import TYPE_CHECKING, NamedTuple
+from datetime import UTC, datetime, timedelta
+from typing import NamedTuple
 
 import grpc
 from google.protobuf.duration_pb2 import Duration
@@ -14,16 +15,10 @@ from wavepool.vmpool.v1 import vmpool_pb2, vmpool_pb2_grpc
 
 from servicekit.rpc.errors import rpc_failure
 from servicekit.rpc.proto_time import duration_to_proto
-from services.scheduler.jobs.spec import Lease
+from services.scheduler.jobs.job import Job
+from services.scheduler.jobs.spec import Lease, Placement, WorkKind
 from services.scheduler.peers.rpc_codes import ServiceCalls
 from vocabulary.slots import Slot
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Generator, Mapping, Sequence
-    from datetime import datetime, timedelta
-
-    from services.scheduler.jobs.job import Job
-    from services.scheduler.jobs.spec import Placement, WorkKind
 
 CALL_SECONDS = 5.0
 _calls = ServiceCalls()

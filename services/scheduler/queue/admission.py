@@ -6,12 +6,18 @@ continues with the row, or the rescuer gives the hold back and deletes the row.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from datetime import timedelta
 
-from servicekit.clock import new_id
+from wavepool.scheduler.v1.reservations_pb2 import CreateReservationRequest, QuoteReservationRequest
+from wavepool.scheduler.v1.scheduler_pb2 import SubmitJobRequest
+
+from problems.kit.definition import Problem
+from servicekit.clock import Clock, new_id
 from servicekit.request_id import current_request_id
 from services.scheduler import metrics
+from services.scheduler.jobs.allowance import Allowance, SubmissionLimits
 from services.scheduler.jobs.errors import (
     BillingUnreachableError,
     ClassNotAllowedError,
@@ -33,30 +39,19 @@ from services.scheduler.jobs.submission_checks import (
     time_limit_seconds,
     wrong_deadline,
 )
+from services.scheduler.peers.billing import Billing
+from services.scheduler.queue.dated_book import DatedBook
+from services.scheduler.queue.forecast import Forecast
+from services.scheduler.queue.plugins import Placements
+from services.scheduler.queue.queue_book import QueueBook
 from services.scheduler.queue.uncut import uncut
+from services.scheduler.queue.waiting import WaitingJobs
+from services.scheduler.store.job_store import JobStore
 from services.scheduler.wire import payloads
 from vocabulary.money import price_of
 from vocabulary.names import none_of
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from datetime import timedelta
-
-    from wavepool.scheduler.v1.reservations_pb2 import CreateReservationRequest, QuoteReservationRequest
-    from wavepool.scheduler.v1.scheduler_pb2 import SubmitJobRequest
-
-    from problems.kit.definition import Problem
-    from servicekit.clock import Clock
-    from services.scheduler.jobs.allowance import Allowance, SubmissionLimits
-    from services.scheduler.peers.billing import Billing
-    from services.scheduler.queue.dated_book import DatedBook
-    from services.scheduler.queue.forecast import Forecast
-    from services.scheduler.queue.plugins import Placements
-    from services.scheduler.queue.queue_book import QueueBook
-    from services.scheduler.queue.waiting import WaitingJobs
-    from services.scheduler.store.job_store import JobStore
-
-    Request = SubmitJobRequest | CreateReservationRequest | QuoteReservationRequest
+Request = SubmitJobRequest | CreateReservationRequest | QuoteReservationRequest
 
 
 @dataclass(frozen=True)

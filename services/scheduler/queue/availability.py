@@ -2,37 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 from wavepool.submission.v1.submission_pb2 import Submission
 
+from servicekit.clock import Clock
 from services.scheduler.jobs.availability import Availability, CalendarEntry
 from services.scheduler.jobs.errors import InvalidFieldError
+from services.scheduler.jobs.estimate import WaitEstimate
 from services.scheduler.jobs.job import Job
 from services.scheduler.jobs.reservation import Reservation
-from services.scheduler.jobs.reservation_checks import maintenance_of
+from services.scheduler.jobs.reservation_checks import Maintenance, maintenance_of
 from services.scheduler.jobs.resources import LEGAL_GPUS, Resources
 from services.scheduler.jobs.spec import JobSpec
 from services.scheduler.jobs.states import WAITING_STATES, JobState
+from services.scheduler.peers.billing import Billing
+from services.scheduler.queue.dated_admission import DatedAdmission
+from services.scheduler.queue.dated_book import DatedBook
+from services.scheduler.queue.explanation import Explainer
+from services.scheduler.queue.forecast import Forecast
+from services.scheduler.queue.inventory import Inventory
 from services.scheduler.queue.placement import MachineStage
+from services.scheduler.queue.running import RunningJobs
+from services.scheduler.queue.waiting import WaitingJobs
 from vocabulary.names import known_name, none_of
 from vocabulary.slots import EIGHTHS_PER_GPU, WHOLE_GPU
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from servicekit.clock import Clock
-    from services.scheduler.jobs.estimate import WaitEstimate
-    from services.scheduler.jobs.reservation_checks import Maintenance
-    from services.scheduler.peers.billing import Billing
-    from services.scheduler.queue.dated_admission import DatedAdmission
-    from services.scheduler.queue.dated_book import DatedBook
-    from services.scheduler.queue.explanation import Explainer
-    from services.scheduler.queue.forecast import Forecast
-    from services.scheduler.queue.inventory import Inventory
-    from services.scheduler.queue.running import RunningJobs
-    from services.scheduler.queue.waiting import WaitingJobs
 
 _USUAL = timedelta(hours=8)
 

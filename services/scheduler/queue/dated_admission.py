@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from datetime import timedelta
 
 from servicekit.logging import get_logger
 from services.scheduler.jobs.dated_limits import (
     START_FIELD,
+    DatedLimits,
     above_dated_limits,
     conflict_text,
     extension_conflict_text,
 )
 from services.scheduler.jobs.errors import CalendarConflictError, CalendarUnreadyError, TooMuchReservedError
-from services.scheduler.peers.pool import PoolError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from datetime import timedelta
-
-    from services.scheduler.jobs.dated_limits import DatedLimits
-    from services.scheduler.jobs.job import Job
-    from services.scheduler.peers.pool import Pool, PoolLimits
-    from services.scheduler.queue.dated_book import DatedBook
+from services.scheduler.jobs.job import Job
+from services.scheduler.peers.pool import Pool, PoolError, PoolLimits
+from services.scheduler.queue.dated_book import DatedBook
 
 log = get_logger(__name__)
 

@@ -9,31 +9,24 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
+from collections.abc import Collection, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import timedelta
-from typing import TYPE_CHECKING
+from datetime import datetime, timedelta
 
+from servicekit.clock import Clock
 from services.scheduler.fairness.situation import Dated, Hold
 from services.scheduler.jobs.availability import CalendarEntry
+from services.scheduler.jobs.job import Job
 from services.scheduler.jobs.reservation import GRACE
 from services.scheduler.jobs.reservation_calendar import Booking, Calendar, CalendarMachine, Seat, Use
 from services.scheduler.jobs.spec import Placement
 from services.scheduler.peers.pool import PoolLimits
-from services.scheduler.queue.placement import MachineStage
-from services.scheduler.queue.running import slots_by_machine
+from services.scheduler.queue.inventory import Inventory
+from services.scheduler.queue.placement import MachineOffer, MachineStage
+from services.scheduler.queue.running import RunningJobs, slots_by_machine
+from services.scheduler.queue.waiting import WaitingJobs
 from vocabulary.slots import EIGHTHS_PER_GPU, Slot
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Generator, Iterable, Sequence
-    from datetime import datetime
-
-    from servicekit.clock import Clock
-    from services.scheduler.jobs.job import Job
-    from services.scheduler.queue.inventory import Inventory
-    from services.scheduler.queue.placement import MachineOffer
-    from services.scheduler.queue.running import RunningJobs
-    from services.scheduler.queue.waiting import WaitingJobs
 
 USUAL_PREPARING = timedelta(minutes=1)
 """Time between the GPUs of a reservation and the begin of its own time, as far as others count on its end."""

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from servicekit.logging import get_logger
 from services.scheduler.jobs.resources import Reuse
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from services.scheduler.jobs.spec import WorkKind
-    from services.scheduler.peers.pool import Blocked, Pool
-    from services.scheduler.queue.inventory import Inventory
-    from services.scheduler.queue.waiting import Lane, WaitingJobs
+from services.scheduler.jobs.spec import WorkKind
+from services.scheduler.peers.pool import Blocked, Pool
+from services.scheduler.queue.inventory import Inventory
+from services.scheduler.queue.waiting import Lane, WaitingJobs
 
 log = get_logger(__name__)
 

@@ -7,16 +7,12 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict, deque
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import groupby
-from typing import TYPE_CHECKING
 
 from services.scheduler.jobs.errors import StoppingError
-
-if TYPE_CHECKING:
-    from collections.abc import Generator, Mapping, Sequence
-
-    from services.scheduler.jobs.job import JobEvent
+from services.scheduler.jobs.job import JobEvent
 
 # A reader that is further behind reads the rows instead.
 MAX_PENDING_EVENTS = 512

@@ -2,30 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from datetime import datetime, timedelta
 
 from services.scheduler.fairness.settings import in_gpus
 from services.scheduler.jobs.availability import QueueHead
+from services.scheduler.jobs.estimate import WaitEstimate
+from services.scheduler.jobs.job import Job
 from services.scheduler.jobs.resources import Reuse, modes_for
 from services.scheduler.jobs.states import OVER_STATES, WAITING_STATES, JobState
-from services.scheduler.queue.placement import MachineStage
-from services.scheduler.queue.waiting import lane_of
+from services.scheduler.queue.demand import DemandReporter
+from services.scheduler.queue.forecast import Forecast
+from services.scheduler.queue.inventory import Inventory
+from services.scheduler.queue.placement import MachineOffer, MachineStage
+from services.scheduler.queue.refusals import Refusal, Refusals
+from services.scheduler.queue.situations import Situations
+from services.scheduler.queue.waiting import WaitingJobs, lane_of
 from vocabulary.slots import covered
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from datetime import datetime, timedelta
-
-    from services.scheduler.jobs.estimate import WaitEstimate
-    from services.scheduler.jobs.job import Job
-    from services.scheduler.queue.demand import DemandReporter
-    from services.scheduler.queue.forecast import Forecast
-    from services.scheduler.queue.inventory import Inventory
-    from services.scheduler.queue.placement import MachineOffer
-    from services.scheduler.queue.refusals import Refusal, Refusals
-    from services.scheduler.queue.situations import Situations
-    from services.scheduler.queue.waiting import WaitingJobs
 
 _NOW = {
     JobState.RUNNING: "It runs on {machine}.",

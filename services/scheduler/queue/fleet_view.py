@@ -3,31 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from datetime import timedelta
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Container, Hashable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
 
+from services.scheduler.fairness.settings import Queues
 from services.scheduler.jobs.fleet import Asked, Busy, Fleet, Kept, Need
+from services.scheduler.jobs.job import Job
 from services.scheduler.jobs.reservation import GRACE
-from services.scheduler.jobs.resources import GpuMode
-from services.scheduler.jobs.run_history import kind_of
+from services.scheduler.jobs.reservation_calendar import Seat
+from services.scheduler.jobs.resources import GpuMode, Resources
+from services.scheduler.jobs.run_history import RunHistory, kind_of
 from services.scheduler.queue.dated_book import USUAL_PREPARING
-from services.scheduler.queue.placement import MachineStage
+from services.scheduler.queue.inventory import Inventory
+from services.scheduler.queue.ordering import Claim
+from services.scheduler.queue.placement import MachineOffer, MachineStage
 from services.scheduler.queue.running import slots_by_machine
 from vocabulary.limits import LONGEST_RUN
 from vocabulary.slots import EIGHTH_MILLI, EIGHTHS_PER_GPU, LEGAL_EIGHTHS, WHOLE_GPU, Slot, covered
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Container, Hashable, Iterable, Iterator, Mapping, Sequence
-    from datetime import datetime
-
-    from services.scheduler.fairness.settings import Queues
-    from services.scheduler.jobs.job import Job
-    from services.scheduler.jobs.reservation_calendar import Seat
-    from services.scheduler.jobs.resources import Resources
-    from services.scheduler.jobs.run_history import RunHistory
-    from services.scheduler.queue.inventory import Inventory
-    from services.scheduler.queue.ordering import Claim
-    from services.scheduler.queue.placement import MachineOffer
 
 Limit = tuple[str, str]
 """Queue and GPU type."""

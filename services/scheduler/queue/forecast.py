@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from statistics import fmean
-from typing import TYPE_CHECKING
 
+from servicekit.clock import Clock
 from services.scheduler import metrics
 from services.scheduler.jobs.estimate import (
     PLAYED_AHEAD,
@@ -16,22 +17,16 @@ from services.scheduler.jobs.estimate import (
     wait_estimate,
     why_unknown,
 )
-from services.scheduler.jobs.run_history import RunHistory
+from services.scheduler.jobs.fleet import Fleet, Need
+from services.scheduler.jobs.job import Job
+from services.scheduler.jobs.run_history import RunHistory, RunKind
 from services.scheduler.jobs.states import JobState
+from services.scheduler.queue.dated_book import DatedBook
 from services.scheduler.queue.fleet_view import FleetView
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from servicekit.clock import Clock
-    from services.scheduler.jobs.fleet import Fleet, Need
-    from services.scheduler.jobs.job import Job
-    from services.scheduler.jobs.run_history import RunKind
-    from services.scheduler.queue.dated_book import DatedBook
-    from services.scheduler.queue.inventory import Inventory
-    from services.scheduler.queue.queue_book import QueueBook
-    from services.scheduler.queue.running import RunningJobs
-    from services.scheduler.queue.waiting import Ahead, WaitingJobs
+from services.scheduler.queue.inventory import Inventory
+from services.scheduler.queue.queue_book import QueueBook
+from services.scheduler.queue.running import RunningJobs
+from services.scheduler.queue.waiting import Ahead, WaitingJobs
 
 RETRY_WITHOUT_HISTORY = timedelta(seconds=5)
 _PROMISES_KEPT = 10_000

@@ -6,26 +6,20 @@ Nothing here is stored: it follows from rows, machines and what runs there, as w
 from __future__ import annotations
 
 from collections import defaultdict
-from datetime import timedelta
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
 
+from servicekit.clock import Clock
 from services.scheduler.fairness.situation import Dated, Hold
 from services.scheduler.jobs.gang_seats import GangSeat, WholeMachine, gang_seat
+from services.scheduler.jobs.job import Job
+from services.scheduler.jobs.reservation_calendar import CalendarMachine
 from services.scheduler.jobs.spec import Placement
-from services.scheduler.queue.placement import MachineStage
+from services.scheduler.queue.dated_book import DatedBook
+from services.scheduler.queue.inventory import Inventory
+from services.scheduler.queue.placement import MachineOffer, MachineStage
+from services.scheduler.queue.waiting import WaitingJobs
 from vocabulary.slots import EIGHTHS_PER_GPU, Slot, covered
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
-    from datetime import datetime
-
-    from servicekit.clock import Clock
-    from services.scheduler.jobs.job import Job
-    from services.scheduler.jobs.reservation_calendar import CalendarMachine
-    from services.scheduler.queue.dated_book import DatedBook
-    from services.scheduler.queue.inventory import Inventory
-    from services.scheduler.queue.placement import MachineOffer
-    from services.scheduler.queue.waiting import WaitingJobs
 
 COMING = timedelta(minutes=10)
 """Machines that are being started count as free so much later. What ends by then may use the others meanwhile."""

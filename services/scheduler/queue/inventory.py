@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from datetime import UTC
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Container, Sequence
+from datetime import UTC, datetime
 
 from wavepool.vmpool.v1 import vmpool_pb2
+from wavepool.vmpool.v1.vmpool_pb2 import Machine, MachineEvent
 
-from services.scheduler.jobs.resources import GpuMode
+from services.scheduler.jobs.resources import GpuMode, Resources
 from services.scheduler.queue.placement import MachineOffer, MachineStage
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Container, Sequence
-    from datetime import datetime
-
-    from wavepool.vmpool.v1.vmpool_pb2 import Machine, MachineEvent
-
-    from services.scheduler.jobs.resources import Resources
 
 _STAGES = {
     vmpool_pb2.MACHINE_STATE_REQUESTED: MachineStage.STARTING,

@@ -12,19 +12,15 @@ order in which free GPUs are given to them if none of their jobs ends.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import timedelta
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from datetime import datetime, timedelta
+from typing import NamedTuple, Protocol
 
 from services.scheduler.fairness.queue_tree import WHOLE_GPU_MILLI
+from services.scheduler.jobs.job import Job
 from submissions.modes import MODES
 from vocabulary.slots import EIGHTHS_PER_GPU
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from datetime import datetime
-
-    from services.scheduler.jobs.job import Job
 
 CLASSIC_POINT = timedelta(minutes=6)
 """Ten points for each hour that a job waits."""

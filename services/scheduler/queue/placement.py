@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
-from services.scheduler.jobs.resources import GpuMode
+from services.scheduler.jobs.job import Job
+from services.scheduler.jobs.resources import GpuMode, Resources
 from vocabulary.slots import EIGHTHS_PER_GPU, WHOLE_GPU, Slot, covered, free_slots
-
-if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Sequence
-    from datetime import datetime
-
-    from services.scheduler.jobs.job import Job
-    from services.scheduler.jobs.resources import Resources
 
 
 class MachineStage(StrEnum):

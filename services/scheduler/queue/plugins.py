@@ -7,27 +7,32 @@ installed.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, TypeVar
+from typing import Any, NoReturn, TypeAlias, TypeVar
 
 from servicekit.logging import get_logger
 from servicekit.settings.config import WrongSettingsError
 from servicekit.settings.plugins import BrokenPluginError, PluginGroup, PluginLives, UnknownPluginError
 from services.scheduler import metrics
-from services.scheduler.queue.ordering import LARGEST_HEAD_START, Age, Classic, facts_of, rank_of
+from services.scheduler.config import SchedulerSettings
+from services.scheduler.fairness.settings import Queues
+from services.scheduler.fairness.situation import Machine, Scores
+from services.scheduler.jobs.job import Job
+from services.scheduler.queue.ordering import (
+    LARGEST_HEAD_START,
+    Age,
+    Classic,
+    JobFacts,
+    Ordering,
+    Rank,
+    facts_of,
+    rank_of,
+)
+from services.scheduler.queue.queue_book import QueueBook
 from services.scheduler.queue.scoring import MachineFacts, Pack, Spread
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from services.scheduler.config import SchedulerSettings
-    from services.scheduler.fairness.settings import Queues
-    from services.scheduler.fairness.situation import Machine, Scores
-    from services.scheduler.jobs.job import Job
-    from services.scheduler.queue.ordering import JobFacts, Ordering, Rank
-    from services.scheduler.queue.queue_book import QueueBook
 
 log = get_logger(__name__)
 

@@ -3,32 +3,25 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from datetime import UTC
-from typing import TYPE_CHECKING
 
 from wavepool.scheduler.v1 import scheduler_pb2
 from wavepool.vmpool.v1 import vmpool_pb2
+from wavepool.vmpool.v1.vmpool_pb2 import MachineEvent
 
-from servicekit.clock import short_id
+from servicekit.clock import Clock, short_id
 from services.scheduler.jobs.errors import StaleJobError
+from services.scheduler.jobs.job import Job
 from services.scheduler.jobs.states import JobState
+from services.scheduler.peers.pool import Placed
+from services.scheduler.queue.demand import DemandReporter
+from services.scheduler.queue.forecast import Forecast
+from services.scheduler.queue.inventory import Inventory
 from services.scheduler.queue.placement import MachineStage, awaited_machines
-from services.scheduler.queue.waiting import lane_of
+from services.scheduler.queue.waiting import WaitingJobs, lane_of
+from services.scheduler.store.job_store import JobStore
 from services.scheduler.wire import payloads
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from wavepool.vmpool.v1.vmpool_pb2 import MachineEvent
-
-    from servicekit.clock import Clock
-    from services.scheduler.jobs.job import Job
-    from services.scheduler.peers.pool import Placed
-    from services.scheduler.queue.demand import DemandReporter
-    from services.scheduler.queue.forecast import Forecast
-    from services.scheduler.queue.inventory import Inventory
-    from services.scheduler.queue.waiting import WaitingJobs
-    from services.scheduler.store.job_store import JobStore
 
 STATE_PREFIX = "MACHINE_STATE_"
 REPORTED_AT_ONCE = 50

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from datetime import timedelta
 
 from servicekit.logging import get_logger
-from services.scheduler.fairness.settings import NO_CLASS, Queues
+from services.scheduler.fairness.settings import NO_CLASS, JobClass, Queues
 from services.scheduler.jobs.errors import InvalidFieldError, QueueClosedError, UnknownQueueError
+from services.scheduler.store.queue_store import QueueStore
 from vocabulary.limits import DEFAULT_QUEUE
 from vocabulary.names import none_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from datetime import timedelta
-
-    from services.scheduler.fairness.settings import JobClass
-    from services.scheduler.store.queue_store import QueueStore
 
 log = get_logger(__name__)
 

@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from servicekit.clock import Clock
+from services.scheduler.fairness.situation import Dated, Hold
+from services.scheduler.jobs.job import Job
 from services.scheduler.jobs.resources import mode_text
-from services.scheduler.queue.placement import MachineStage, machine_with_torch
-from vocabulary.slots import covered
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from servicekit.clock import Clock
-    from services.scheduler.fairness.situation import Dated, Hold
-    from services.scheduler.jobs.job import Job
-    from services.scheduler.queue.placement import MachineOffer
-    from services.scheduler.queue.plugins import Placements
-    from services.scheduler.queue.running import RunningJobs
-    from services.scheduler.queue.situations import Situations
-    from services.scheduler.queue.waiting import WaitingJobs
-    from vocabulary.slots import Slot
+from services.scheduler.queue.placement import MachineOffer, MachineStage, machine_with_torch
+from services.scheduler.queue.plugins import Placements
+from services.scheduler.queue.running import RunningJobs
+from services.scheduler.queue.situations import Situations
+from services.scheduler.queue.waiting import WaitingJobs
+from vocabulary.slots import Slot, covered
 
 MOST_MACHINES = 50
 _NOT_NOW = {

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, replace
-from datetime import timedelta
-from typing import TYPE_CHECKING
+from datetime import datetime, timedelta
 
-from servicekit.clock import new_id
+from wavepool.scheduler.v1 import reservations_pb2
+
+from servicekit.clock import Clock, new_id
 from servicekit.request_id import current_request_id
 from services.scheduler.jobs.dated_limits import latest_start, start_of, wrong_start
 from services.scheduler.jobs.disk import NO_DISK
@@ -18,8 +19,9 @@ from services.scheduler.jobs.errors import (
     TooMuchReservedError,
 )
 from services.scheduler.jobs.job import Job
-from services.scheduler.jobs.reservation import ReservedDisk
+from services.scheduler.jobs.reservation import Reservation, ReservedDisk
 from services.scheduler.jobs.reservation_checks import (
+    ReservationLimits,
     admit_reservation,
     free_name,
     in_maintenance,
@@ -32,24 +34,15 @@ from services.scheduler.jobs.reservation_checks import (
 from services.scheduler.jobs.reservation_usage import WEEK, UserLimits, above_limits
 from services.scheduler.jobs.retries import FIRST_AGAIN, replaced
 from services.scheduler.jobs.states import JobState
+from services.scheduler.peers.billing import Billing
+from services.scheduler.queue.admission import Admission
+from services.scheduler.queue.dated_admission import DatedAdmission
+from services.scheduler.queue.forecast import Forecast, Standing
+from services.scheduler.queue.queue_book import QueueBook
+from services.scheduler.store.build_store import SessionStores
+from services.scheduler.store.job_reader import JobReader
+from submissions.checks import Violations
 from vocabulary.build_contexts import WrongContextError, context_digest, dockerfile_of
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from wavepool.scheduler.v1 import reservations_pb2
-
-    from servicekit.clock import Clock
-    from services.scheduler.jobs.reservation import Reservation
-    from services.scheduler.jobs.reservation_checks import ReservationLimits
-    from services.scheduler.peers.billing import Billing
-    from services.scheduler.queue.admission import Admission
-    from services.scheduler.queue.dated_admission import DatedAdmission
-    from services.scheduler.queue.forecast import Forecast, Standing
-    from services.scheduler.queue.queue_book import QueueBook
-    from services.scheduler.store.build_store import SessionStores
-    from services.scheduler.store.job_reader import JobReader
-    from submissions.checks import Violations
 
 MOST_SECONDS = 366 * 24 * 3600
 """More than any reservation may have, so that the check of it names its own limit."""

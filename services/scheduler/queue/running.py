@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterable
 
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
-
-    from services.scheduler.jobs.job import Job
-    from vocabulary.slots import Slot
+from services.scheduler.jobs.job import Job
+from vocabulary.slots import Slot
 
 
 class RunningJobs:

@@ -6,10 +6,9 @@ What others gave up for a job, and machines that have room now instead of soon, 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
-if TYPE_CHECKING:
-    from services.scheduler.queue.ordering import JobFacts
+from services.scheduler.queue.ordering import JobFacts
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,40 +3,40 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import timedelta
-from typing import TYPE_CHECKING, NamedTuple
+from datetime import datetime, timedelta
+from typing import NamedTuple
 
+from servicekit.clock import Clock
 from services.scheduler.fairness.backfill import first_room, may_have
 from services.scheduler.fairness.plan import plan
 from services.scheduler.fairness.settings import FairnessPolicy
-from services.scheduler.fairness.situation import Candidate, Machine, Running, Situation
-from services.scheduler.jobs.resources import Reuse
+from services.scheduler.fairness.situation import (
+    Candidate,
+    Dated,
+    Hold,
+    Machine,
+    Plan,
+    QueueState,
+    Running,
+    Situation,
+    Stop,
+)
+from services.scheduler.jobs.gang_seats import GangSeat
+from services.scheduler.jobs.job import Job
+from services.scheduler.jobs.resources import Resources, Reuse
 from services.scheduler.jobs.spec import Placement
 from services.scheduler.queue.dated_book import DatedBook
 from services.scheduler.queue.gang_book import GangBook
-from services.scheduler.queue.placement import MachineStage, machine_with_torch
-from services.scheduler.queue.running import slots_by_machine
-from services.scheduler.queue.waiting import lane_of
-from vocabulary.slots import EIGHTH_MILLI, EIGHTHS_PER_GPU, LEGAL_SIZES, WHOLE_GPU, covered
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-    from datetime import datetime
-
-    from servicekit.clock import Clock
-    from services.scheduler.fairness.situation import Dated, Hold, Plan, QueueState, Stop
-    from services.scheduler.jobs.gang_seats import GangSeat
-    from services.scheduler.jobs.job import Job
-    from services.scheduler.jobs.resources import Resources
-    from services.scheduler.queue.inventory import Inventory
-    from services.scheduler.queue.placement import MachineOffer
-    from services.scheduler.queue.plugins import Placements
-    from services.scheduler.queue.queue_book import QueueBook
-    from services.scheduler.queue.running import RunningJobs
-    from services.scheduler.queue.usage_book import UsageBook
-    from services.scheduler.queue.waiting import Lane, WaitingJobs
-    from vocabulary.slots import Slot
+from services.scheduler.queue.inventory import Inventory
+from services.scheduler.queue.placement import MachineOffer, MachineStage, machine_with_torch
+from services.scheduler.queue.plugins import Placements
+from services.scheduler.queue.queue_book import QueueBook
+from services.scheduler.queue.running import RunningJobs, slots_by_machine
+from services.scheduler.queue.usage_book import UsageBook
+from services.scheduler.queue.waiting import Lane, WaitingJobs, lane_of
+from vocabulary.slots import EIGHTH_MILLI, EIGHTHS_PER_GPU, LEGAL_SIZES, WHOLE_GPU, Slot, covered
 
 MOST_STOPS = 2
 """So many jobs of a lane can have others stopped in one pass; those behind them can in the next."""

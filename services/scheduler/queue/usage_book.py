@@ -6,18 +6,14 @@ is kept in the database from time to time: after a restart, queues are owed what
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from datetime import timedelta
 
+from servicekit.clock import Clock
 from services.scheduler.fairness.kai.usage import UsageRecord
+from services.scheduler.fairness.situation import Situation
+from services.scheduler.store.queue_store import QueueStore
 from vocabulary.slots import EIGHTH_MILLI
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from datetime import timedelta
-
-    from servicekit.clock import Clock
-    from services.scheduler.fairness.situation import Situation
-    from services.scheduler.store.queue_store import QueueStore
 
 Key = tuple[str, str]
 """GPU type and queue."""

@@ -10,23 +10,18 @@ from __future__ import annotations
 import asyncio
 from bisect import bisect_left, insort
 from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from heapq import merge
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from services.scheduler import metrics
-from services.scheduler.jobs.resources import Reuse
+from services.scheduler.jobs.job import Job
+from services.scheduler.jobs.queue_state import Place
+from services.scheduler.jobs.resources import Resources, Reuse
 from services.scheduler.jobs.spec import WorkKind
-from services.scheduler.queue.ordering import Claim
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-    from datetime import datetime
-
-    from services.scheduler.jobs.job import Job
-    from services.scheduler.jobs.queue_state import Place
-    from services.scheduler.jobs.resources import Resources
-    from services.scheduler.queue.ordering import Rank
+from services.scheduler.queue.ordering import Claim, Rank
 
 
 class Lane(NamedTuple):

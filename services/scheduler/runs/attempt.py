@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterable
 from contextlib import aclosing, suppress
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
+from wavepool.executor.v1.run_event_pb2 import Finished, RunEvent
+from wavepool.submission.v1.submission_pb2 import Submission
+
+from servicekit.clock import Clock
 from services.scheduler import metrics
-from services.scheduler.jobs.job import Outcome
+from services.scheduler.config import SchedulerSettings
+from services.scheduler.jobs.job import Job, Outcome
 from services.scheduler.jobs.outcome import DEVICE_FAULT, MISSING_TORCH, ending_of
+from services.scheduler.jobs.spec import Lease
 from services.scheduler.peers.executors import (
     ExecutorError,
     MachineUnfitError,
@@ -17,27 +23,15 @@ from services.scheduler.peers.executors import (
     RunRefusedError,
     RunUnknownError,
 )
+from services.scheduler.peers.peers import Peers
 from services.scheduler.peers.pool import LeaseGoneError, PoolError
 from services.scheduler.queue.batching import batches
 from services.scheduler.queue.uncut import uncut
-from services.scheduler.runs.leased_attempt import AttemptLostError, LeasedAttempt, check_contiguous
+from services.scheduler.runs.leased_attempt import AttemptLostError, Duty, LeasedAttempt, check_contiguous
+from services.scheduler.store.job_store import JobStore
 from services.scheduler.wire import payloads
 from services.scheduler.wire.messages import verdict_name
 from vocabulary.backoff import Backoff, Retries
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from wavepool.executor.v1.run_event_pb2 import Finished, RunEvent
-    from wavepool.submission.v1.submission_pb2 import Submission
-
-    from servicekit.clock import Clock
-    from services.scheduler.config import SchedulerSettings
-    from services.scheduler.jobs.job import Job
-    from services.scheduler.jobs.spec import Lease
-    from services.scheduler.peers.peers import Peers
-    from services.scheduler.runs.leased_attempt import Duty
-    from services.scheduler.store.job_store import JobStore
 
 CANCEL_PAUSE_SECONDS = 0.25
 REATTACH_BACKOFF = Backoff(first=timedelta(seconds=0.05), longest=timedelta(seconds=1))

@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from datetime import datetime, timedelta
 
+from servicekit.clock import Clock
 from servicekit.logging import get_logger
 from services.scheduler.jobs.errors import StaleJobError
+from services.scheduler.jobs.job import Job
 from services.scheduler.jobs.outcome import Ending, too_late
 from services.scheduler.jobs.states import WAITING_STATES, JobState
+from services.scheduler.queue.dated_book import DatedBook
 from services.scheduler.queue.uncut import uncut
+from services.scheduler.queue.waiting import WaitingJobs
+from services.scheduler.runs.job_runner import JobRunner
+from services.scheduler.store.job_store import JobStore
 from services.scheduler.wire import payloads
 from vocabulary.verdicts import CANCELLED
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime, timedelta
-
-    from servicekit.clock import Clock
-    from services.scheduler.jobs.job import Job
-    from services.scheduler.queue.dated_book import DatedBook
-    from services.scheduler.queue.waiting import WaitingJobs
-    from services.scheduler.runs.job_runner import JobRunner
-    from services.scheduler.store.job_store import JobStore
 
 log = get_logger(__name__)
 

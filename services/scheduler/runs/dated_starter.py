@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from datetime import timedelta
 
+from servicekit.clock import Clock
 from servicekit.logging import get_logger
+from services.scheduler.jobs.job import Job
+from services.scheduler.queue.dated_book import DatedBook
+from services.scheduler.queue.waiting import WaitingJobs
+from services.scheduler.runs.reservation_changes import ReservationChanges
 from services.scheduler.wire import payloads
-
-if TYPE_CHECKING:
-    from datetime import timedelta
-
-    from servicekit.clock import Clock
-    from services.scheduler.jobs.job import Job
-    from services.scheduler.queue.dated_book import DatedBook
-    from services.scheduler.queue.waiting import WaitingJobs
-    from services.scheduler.runs.reservation_changes import ReservationChanges
 
 log = get_logger(__name__)
 

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from datetime import timedelta
 
+from wavepool.executor.v1.session_pb2 import SessionSnapshot
+
+from servicekit.clock import Clock
 from servicekit.logging import get_logger
-from services.scheduler.jobs.disk import DiskState
+from services.scheduler.jobs.disk import Disk, DiskState
 from services.scheduler.jobs.errors import MachineUnreachableError, WrongReservationStateError
-
-if TYPE_CHECKING:
-    from datetime import timedelta
-
-    from wavepool.executor.v1.session_pb2 import SessionSnapshot
-
-    from servicekit.clock import Clock
-    from services.scheduler.jobs.disk import Disk
-    from services.scheduler.runs.job_runner import JobRunner
-    from services.scheduler.store.disk_store import DiskStore
+from services.scheduler.runs.job_runner import JobRunner
+from services.scheduler.store.disk_store import DiskStore
 
 log = get_logger(__name__)
 

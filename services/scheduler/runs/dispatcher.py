@@ -3,45 +3,41 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from secrets import token_hex
-from typing import TYPE_CHECKING
 
+from servicekit.clock import Clock
 from servicekit.logging import get_logger
 from servicekit.request_id import set_request_id
 from services.scheduler import metrics
+from services.scheduler.config import SchedulerSettings
+from services.scheduler.fairness.situation import Hold, Plan, QueueState
 from services.scheduler.jobs.errors import StaleJobError
+from services.scheduler.jobs.gang_seats import GangSeat
+from services.scheduler.jobs.job import Job
 from services.scheduler.jobs.outcome import Ending
+from services.scheduler.jobs.spec import Placement
 from services.scheduler.jobs.states import WAITING_STATES, JobState
 from services.scheduler.peers.pool import (
     JobHasLeaseError,
+    Placed,
+    Pool,
     PoolBusyError,
     PoolError,
     PoolRefusalError,
 )
+from services.scheduler.queue.demand import DemandReporter
 from services.scheduler.queue.ordering import Claim
-from services.scheduler.queue.provisioning import placed_payload, start_kind_name
+from services.scheduler.queue.provisioning import ProvisioningReporter, placed_payload, start_kind_name
+from services.scheduler.queue.running import RunningJobs
+from services.scheduler.queue.situations import Situations
+from services.scheduler.queue.waiting import WaitingJobs
+from services.scheduler.runs.job_runner import JobRunner
+from services.scheduler.store.job_store import JobStore
 from services.scheduler.wire import payloads
 from vocabulary.gang_nodes import SEED_BYTES
 from vocabulary.verdicts import INFRA_ERROR
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-
-    from servicekit.clock import Clock
-    from services.scheduler.config import SchedulerSettings
-    from services.scheduler.fairness.situation import Hold, Plan, QueueState
-    from services.scheduler.jobs.gang_seats import GangSeat
-    from services.scheduler.jobs.job import Job
-    from services.scheduler.jobs.spec import Placement
-    from services.scheduler.peers.pool import Placed, Pool
-    from services.scheduler.queue.demand import DemandReporter
-    from services.scheduler.queue.provisioning import ProvisioningReporter
-    from services.scheduler.queue.running import RunningJobs
-    from services.scheduler.queue.situations import Situations
-    from services.scheduler.queue.waiting import WaitingJobs
-    from services.scheduler.runs.job_runner import JobRunner
-    from services.scheduler.store.job_store import JobStore
 
 log = get_logger(__name__)
 

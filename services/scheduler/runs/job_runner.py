@@ -5,40 +5,34 @@ from __future__ import annotations
 import asyncio
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from servicekit.clock import short_id
+from servicekit.clock import Clock, short_id
 from servicekit.logging import get_logger
 from servicekit.request_id import set_request_id
 from services.scheduler import metrics
-from services.scheduler.fairness.situation import StopKind
+from services.scheduler.config import SchedulerSettings
+from services.scheduler.fairness.situation import Stop, StopKind
 from services.scheduler.jobs.errors import StaleJobError
+from services.scheduler.jobs.job import Job
 from services.scheduler.jobs.outcome import too_late
 from services.scheduler.jobs.retries import ending_after_loss, lost_with_disk
+from services.scheduler.jobs.spec import Lease
 from services.scheduler.jobs.states import STARTED_STATES, WAITING_STATES, JobState
 from services.scheduler.peers.executors import ExecutorError
+from services.scheduler.peers.peers import Peers
+from services.scheduler.queue.forecast import Forecast
+from services.scheduler.queue.inventory import Inventory
 from services.scheduler.queue.placement import machine_with_torch
+from services.scheduler.queue.running import RunningJobs
+from services.scheduler.queue.waiting import WaitingJobs
 from services.scheduler.runs.attempt import Attempt
-from services.scheduler.runs.leased_attempt import AttemptLostError
+from services.scheduler.runs.leased_attempt import AttemptLostError, LeasedAttempt
 from services.scheduler.runs.session_attempt import SessionAttempt
+from services.scheduler.runs.settler import Settler
+from services.scheduler.store.build_store import SessionStores
+from services.scheduler.store.job_store import JobStore
 from services.scheduler.wire import payloads
 from vocabulary.slots import gpus_for
-
-if TYPE_CHECKING:
-    from servicekit.clock import Clock
-    from services.scheduler.config import SchedulerSettings
-    from services.scheduler.fairness.situation import Stop
-    from services.scheduler.jobs.job import Job
-    from services.scheduler.jobs.spec import Lease
-    from services.scheduler.peers.peers import Peers
-    from services.scheduler.queue.forecast import Forecast
-    from services.scheduler.queue.inventory import Inventory
-    from services.scheduler.queue.running import RunningJobs
-    from services.scheduler.queue.waiting import WaitingJobs
-    from services.scheduler.runs.leased_attempt import LeasedAttempt
-    from services.scheduler.runs.settler import Settler
-    from services.scheduler.store.build_store import SessionStores
-    from services.scheduler.store.job_store import JobStore
 
 log = get_logger(__name__)
 

@@ -8,19 +8,17 @@ from __future__ import annotations
 
 import asyncio
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from contextvars import Context, copy_context
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Iterable, Sequence
+from wavepool.executor.v1.run_event_pb2 import RunEvent
+from wavepool.executor.v1.session_pb2 import SessionEvent
 
-    from wavepool.executor.v1.run_event_pb2 import RunEvent
-    from wavepool.executor.v1.session_pb2 import SessionEvent
+from services.scheduler.jobs.job import Job
+from services.scheduler.jobs.spec import Lease
 
-    from services.scheduler.jobs.job import Job
-    from services.scheduler.jobs.spec import Lease
-
-    Duty = Callable[[], Coroutine[Any, Any, Job]]
+Duty = Callable[[], Coroutine[Any, Any, Job]]
 
 
 class AttemptLostError(Exception):

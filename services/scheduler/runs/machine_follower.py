@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from wavepool.vmpool.v1 import vmpool_pb2
 
 from servicekit.logging import get_logger
-from services.scheduler.peers.pool import PoolError
-from services.scheduler.queue.inventory import holds_nobody
-
-if TYPE_CHECKING:
-    from services.scheduler.peers.pool import Pool
-    from services.scheduler.queue.inventory import Inventory
-    from services.scheduler.queue.waiting import WaitingJobs
-    from services.scheduler.runs.job_runner import JobRunner
+from services.scheduler.peers.pool import Pool, PoolError
+from services.scheduler.queue.inventory import Inventory, holds_nobody
+from services.scheduler.queue.waiting import WaitingJobs
+from services.scheduler.runs.job_runner import JobRunner
 
 log = get_logger(__name__)
 

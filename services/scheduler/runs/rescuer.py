@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from datetime import timedelta
 
+from servicekit.clock import Clock
 from servicekit.logging import get_logger
 from services.scheduler.jobs.errors import BillingUnreachableError, CreditRefusedError, InvalidFieldError, StaleJobError
+from services.scheduler.jobs.job import Job
 from services.scheduler.jobs.states import IN_FLIGHT_STATES, STARTED_STATES, UNSEEN_STATES, WAITING_STATES, JobState
-
-if TYPE_CHECKING:
-    from datetime import timedelta
-
-    from servicekit.clock import Clock
-    from services.scheduler.jobs.job import Job
-    from services.scheduler.peers.billing import Billing
-    from services.scheduler.queue.dated_book import DatedBook
-    from services.scheduler.queue.waiting import WaitingJobs
-    from services.scheduler.runs.job_runner import JobRunner
-    from services.scheduler.store.job_store import JobStore
+from services.scheduler.peers.billing import Billing
+from services.scheduler.queue.dated_book import DatedBook
+from services.scheduler.queue.waiting import WaitingJobs
+from services.scheduler.runs.job_runner import JobRunner
+from services.scheduler.store.job_store import JobStore
 
 log = get_logger(__name__)
 

@@ -4,38 +4,38 @@ from __future__ import annotations
 
 import asyncio
 import unicodedata
+from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
+from wavepool.scheduler.v1 import reservations_pb2
+
+from servicekit.clock import Clock
 from services.scheduler.jobs.errors import (
     InvalidFieldError,
     MachineUnreachableError,
     StaleJobError,
     WrongReservationStateError,
 )
+from services.scheduler.jobs.job import Job
 from services.scheduler.jobs.reservation import Extension, Reservation
-from services.scheduler.jobs.reservation_checks import changed_keys, extension_of, free_name, wrong_name
+from services.scheduler.jobs.reservation_checks import (
+    ReservationLimits,
+    changed_keys,
+    extension_of,
+    free_name,
+    wrong_name,
+)
 from services.scheduler.jobs.states import OVER_STATES, WAITING_STATES, JobState
 from services.scheduler.jobs.submission_checks import MAX_KEY_CHARACTERS
+from services.scheduler.queue.dated_book import DatedBook
 from services.scheduler.queue.reservation_admission import MOST_SECONDS
+from services.scheduler.queue.waiting import WaitingJobs
+from services.scheduler.runs.job_runner import JobRunner
+from services.scheduler.runs.session_attempt import SessionAttempt
+from services.scheduler.store.job_reader import JobReader
+from services.scheduler.store.job_store import JobStore
 from services.scheduler.wire import payloads
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
-
-    from wavepool.scheduler.v1 import reservations_pb2
-
-    from servicekit.clock import Clock
-    from services.scheduler.jobs.job import Job
-    from services.scheduler.jobs.reservation_checks import ReservationLimits
-    from services.scheduler.queue.dated_book import DatedBook
-    from services.scheduler.queue.waiting import WaitingJobs
-    from services.scheduler.runs.job_runner import JobRunner
-    from services.scheduler.runs.session_attempt import SessionAttempt
-    from services.scheduler.store.job_reader import JobReader
-    from services.scheduler.store.job_store import JobStore
-
 
 MOST_TEXT = 2000
 """Characters of a message to the terminals, as executors take them."""

@@ -8,23 +8,27 @@ of the reservation are made here, one at a time.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable, Iterable
 from contextlib import aclosing, suppress
 from dataclasses import replace
-from datetime import UTC, timedelta
+from datetime import UTC, datetime, timedelta
 from functools import partial
-from typing import TYPE_CHECKING
 
 from wavepool.executor.v1 import session_pb2
-from wavepool.executor.v1.session_pb2 import SessionEvent
+from wavepool.executor.v1.session_pb2 import SessionEnded, SessionEvent, SessionReady, SessionSnapshot
 
+from servicekit.clock import Clock
 from servicekit.logging import get_logger
 from services.scheduler import metrics
+from services.scheduler.config import SchedulerSettings
+from services.scheduler.jobs.disk import LentDisk
 from services.scheduler.jobs.errors import (
     BillingUnreachableError,
     MachineUnreachableError,
     StaleJobError,
     WrongReservationStateError,
 )
+from services.scheduler.jobs.job import Job
 from services.scheduler.jobs.reservation import (
     GRACE,
     LONGEST_PREPARING,
@@ -32,7 +36,9 @@ from services.scheduler.jobs.reservation import (
     Extension,
     Reservation,
     ReservationState,
+    ReservedDisk,
 )
+from services.scheduler.jobs.spec import Lease
 from services.scheduler.jobs.states import JobState
 from services.scheduler.peers.executors import (
     ExecutorError,
@@ -41,30 +47,16 @@ from services.scheduler.peers.executors import (
     RunRefusedError,
     RunUnknownError,
 )
+from services.scheduler.peers.peers import Peers
 from services.scheduler.peers.pool import LeaseGoneError, PoolError, PoolUnreachableError
 from services.scheduler.queue.batching import batches
 from services.scheduler.queue.uncut import uncut
-from services.scheduler.runs.leased_attempt import AttemptLostError, LeasedAttempt, check_contiguous
+from services.scheduler.runs.leased_attempt import AttemptLostError, Duty, LeasedAttempt, check_contiguous
+from services.scheduler.store.build_store import SessionStores
+from services.scheduler.store.job_store import JobStore
 from services.scheduler.wire import payloads
 from services.scheduler.wire.disks import snapshot_from_proto
 from vocabulary.backoff import Backoff, Retries
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from datetime import datetime
-
-    from wavepool.executor.v1.session_pb2 import SessionEnded, SessionReady, SessionSnapshot
-
-    from servicekit.clock import Clock
-    from services.scheduler.config import SchedulerSettings
-    from services.scheduler.jobs.disk import LentDisk
-    from services.scheduler.jobs.job import Job
-    from services.scheduler.jobs.reservation import ReservedDisk
-    from services.scheduler.jobs.spec import Lease
-    from services.scheduler.peers.peers import Peers
-    from services.scheduler.runs.leased_attempt import Duty
-    from services.scheduler.store.build_store import SessionStores
-    from services.scheduler.store.job_store import JobStore
 
 log = get_logger(__name__)
 

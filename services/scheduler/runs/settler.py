@@ -3,30 +3,26 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
+from servicekit.clock import Clock
 from servicekit.logging import get_logger
 from services.scheduler import metrics
 from services.scheduler.jobs.errors import BillingUnreachableError
+from services.scheduler.jobs.job import Job
 from services.scheduler.jobs.run_history import kind_of
+from services.scheduler.jobs.spec import Lease
 from services.scheduler.jobs.states import JobState
-from services.scheduler.peers.pool import LeaseGoneError, PoolUnreachableError
+from services.scheduler.peers.billing import Billing
+from services.scheduler.peers.pool import LeaseGoneError, Pool, PoolUnreachableError
+from services.scheduler.queue.forecast import Forecast
+from services.scheduler.queue.running import RunningJobs
+from services.scheduler.store.job_store import JobStore
 from services.scheduler.wire import payloads
 from vocabulary.backoff import Backoff, Retries
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
-    from servicekit.clock import Clock
-    from services.scheduler.jobs.job import Job
-    from services.scheduler.jobs.spec import Lease
-    from services.scheduler.peers.billing import Billing
-    from services.scheduler.peers.pool import Pool
-    from services.scheduler.queue.forecast import Forecast
-    from services.scheduler.queue.running import RunningJobs
-    from services.scheduler.store.job_store import JobStore
 
 log = get_logger(__name__)
 

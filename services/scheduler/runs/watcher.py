@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from collections.abc import AsyncGenerator
 
+from servicekit.db.leader_lease import LeaderLease
 from servicekit.logging import get_logger
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
-
-    from servicekit.db.leader_lease import LeaderLease
-    from services.scheduler.jobs.job import JobEvent
-    from services.scheduler.queue.event_hub import EventHub
-    from services.scheduler.store.job_reader import JobReader
+from services.scheduler.jobs.job import JobEvent
+from services.scheduler.queue.event_hub import EventHub
+from services.scheduler.store.job_reader import JobReader
 
 log = get_logger(__name__)
 

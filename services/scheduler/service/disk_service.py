@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from datetime import timedelta
 
 from wavepool.scheduler.v1 import disks_pb2, disks_pb2_grpc
 
-from servicekit.clock import new_id
+from servicekit.clock import Clock, new_id
 from services.scheduler.jobs.disk import NO_DISK, Disk
 from services.scheduler.jobs.errors import InvalidRequestError
 from services.scheduler.jobs.reservation_checks import wrong_name
+from services.scheduler.runs.disk_snapshots import DiskSnapshots
+from services.scheduler.store.disk_store import DiskStore
 from services.scheduler.wire.disks import content_to_proto, disk_to_proto, snapshot_from_proto, snapshot_to_proto
-
-if TYPE_CHECKING:
-    from datetime import timedelta
-
-    from servicekit.clock import Clock
-    from services.scheduler.runs.disk_snapshots import DiskSnapshots
-    from services.scheduler.store.disk_store import DiskStore
-    from submissions.checks import Violations
+from submissions.checks import Violations
 
 MOST_USER_ID = 200
 """Characters."""

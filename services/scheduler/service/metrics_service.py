@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
 
+from google.protobuf.timestamp_pb2 import Timestamp
 from wavepool.scheduler.v1 import metrics_pb2, metrics_pb2_grpc
 
+from servicekit.clock import Clock
 from servicekit.rpc.proto_time import instant_to_proto
 from services.scheduler.jobs.errors import InvalidFieldError
-from services.scheduler.jobs.job_figures import Grouping
-
-if TYPE_CHECKING:
-    from google.protobuf.timestamp_pb2 import Timestamp
-
-    from servicekit.clock import Clock
-    from services.scheduler.jobs.job_figures import JobFigures, Spread
-    from services.scheduler.jobs.queue_state import QueueState
-    from services.scheduler.monitoring.queue_monitor import QueueMonitor
-    from services.scheduler.store.attempt_reader import AttemptReader
+from services.scheduler.jobs.job_figures import Grouping, JobFigures, Spread
+from services.scheduler.jobs.queue_state import QueueState
+from services.scheduler.monitoring.queue_monitor import QueueMonitor
+from services.scheduler.store.attempt_reader import AttemptReader
 
 USUAL_PERIOD = timedelta(days=1)
 GROUPINGS = {

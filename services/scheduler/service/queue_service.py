@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from wavepool.scheduler.v1 import queues_pb2, queues_pb2_grpc
 
@@ -11,8 +11,17 @@ from servicekit.rpc.proto_time import instant_to_proto
 from services.scheduler.fairness.queue_tree import InvalidQueueTreeError
 from services.scheduler.fairness.settings import MOST_QUEUES, Queues, described
 from services.scheduler.jobs.errors import InvalidFieldError, InvalidRequestError, QueuesChangedError
-from services.scheduler.queue.plugins import AGE, PACK
+from services.scheduler.jobs.job import Job
+from services.scheduler.peers.billing import Billing
+from services.scheduler.queue.explanation import Explainer
+from services.scheduler.queue.plugins import AGE, PACK, Choices, Orderings, Placements
+from services.scheduler.queue.queue_book import QueueBook
+from services.scheduler.queue.running import RunningJobs
+from services.scheduler.queue.situations import Situations
+from services.scheduler.queue.waiting import WaitingJobs
+from services.scheduler.runs.dispatcher import Dispatcher
 from services.scheduler.service.visible_job import visible_in_queue
+from services.scheduler.store.job_store import JobStore
 from services.scheduler.wire.queues import (
     change_to_proto,
     classes_to_proto,
@@ -22,20 +31,6 @@ from services.scheduler.wire.queues import (
 )
 from vocabulary.limits import DEFAULT_QUEUE
 from vocabulary.names import none_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from services.scheduler.jobs.job import Job
-    from services.scheduler.peers.billing import Billing
-    from services.scheduler.queue.explanation import Explainer
-    from services.scheduler.queue.plugins import Choices, Orderings, Placements
-    from services.scheduler.queue.queue_book import QueueBook
-    from services.scheduler.queue.running import RunningJobs
-    from services.scheduler.queue.situations import Situations
-    from services.scheduler.queue.waiting import WaitingJobs
-    from services.scheduler.runs.dispatcher import Dispatcher
-    from services.scheduler.store.job_store import JobStore
 
 
 class QueueServicer(queues_pb2_grpc.QueueServiceServicer):

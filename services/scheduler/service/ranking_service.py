@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Mapping
 
 from wavepool.scheduler.v1 import rankings_pb2, rankings_pb2_grpc
 
+from problems.kit.definition import CatalogueEntry
 from problems.library.aliases import nearest_slugs, resolved_slug
 from problems.library.variants import UnknownElementTypeError, check_element_type
 from servicekit.rpc.proto_time import instant_to_proto
-from services.scheduler.jobs.comparison import compare
+from services.scheduler.jobs.comparison import CaseComparison, Comparison, Speedup, compare
 from services.scheduler.jobs.errors import InvalidFieldError, JobNotFoundError
+from services.scheduler.jobs.job import Job
 from services.scheduler.jobs.states import OVER_STATES
 from services.scheduler.jobs.timing import CPU, RankingKey, default_timing_mode
+from services.scheduler.peers.billing import Billing
 from services.scheduler.service.visible_job import visible_job
+from services.scheduler.store.job_store import JobStore
+from services.scheduler.store.ranking_reader import Ranked, RankingReader
 from submissions.checks import UnknownProblemError, element_type_name
 from submissions.modes import TIMING_MODES, TimingMode
 from vocabulary.names import known_name, none_of
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-
-    from problems.kit.definition import CatalogueEntry
-    from services.scheduler.jobs.comparison import CaseComparison, Comparison, Speedup
-    from services.scheduler.jobs.job import Job
-    from services.scheduler.peers.billing import Billing
-    from services.scheduler.store.job_store import JobStore
-    from services.scheduler.store.ranking_reader import Ranked, RankingReader
 
 DEFAULT_LIMIT = 20
 MAX_LIMIT = 200

@@ -3,39 +3,35 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
 from datetime import timedelta
-from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
 from wavepool.scheduler.v1 import reservations_pb2, reservations_pb2_grpc
 
+from servicekit.clock import Clock
 from servicekit.rpc.proto_time import duration_to_proto, instant_to_proto
 from services.scheduler import metrics
 from services.scheduler.jobs.errors import InvalidFieldError, KeyOpensNothingError, WrongReservationStateError
+from services.scheduler.jobs.job import Job
 from services.scheduler.jobs.listing import JobFilter, PageEnd
 from services.scheduler.jobs.reservation import JOB_STATES, ReservationState
 from services.scheduler.jobs.reservation_checks import is_named, node_of
 from services.scheduler.jobs.reservation_usage import usage_of
 from services.scheduler.jobs.states import OVER_STATES, WAITING_STATES
+from services.scheduler.queue.availability import AvailabilityReader
+from services.scheduler.queue.forecast import Forecast
+from services.scheduler.queue.reservation_admission import ReservationAdmission
+from services.scheduler.queue.waiting import WaitingJobs
+from services.scheduler.runs.canceller import Canceller
+from services.scheduler.runs.reservation_changes import ReservationChanges
+from services.scheduler.runs.watcher import Watcher
 from services.scheduler.service.visible_job import visible_reservation
+from services.scheduler.store.job_reader import JobReader
+from services.scheduler.store.job_store import JobStore
 from services.scheduler.wire import reservations as wire
 from services.scheduler.wire.page_token import page_end, page_token
 from vocabulary.ssh_keys import KeyFault, key_line
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from servicekit.clock import Clock
-    from services.scheduler.jobs.job import Job
-    from services.scheduler.queue.availability import AvailabilityReader
-    from services.scheduler.queue.forecast import Forecast
-    from services.scheduler.queue.reservation_admission import ReservationAdmission
-    from services.scheduler.queue.waiting import WaitingJobs
-    from services.scheduler.runs.canceller import Canceller
-    from services.scheduler.runs.reservation_changes import ReservationChanges
-    from services.scheduler.runs.watcher import Watcher
-    from services.scheduler.store.job_reader import JobReader
-    from services.scheduler.store.job_store import JobStore
 
 DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE = 50, 200
 MOST_REASON = 500

@@ -2,32 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import AsyncIterator, Mapping
 
 from wavepool.scheduler.v1 import scheduler_pb2, scheduler_pb2_grpc
 
+from problems.kit.definition import CatalogueEntry
 from problems.library.aliases import nearest_slugs, resolved_slug
 from problems.library.variants import UnknownElementTypeError
 from services.scheduler import metrics
 from services.scheduler.jobs.errors import InvalidFieldError
+from services.scheduler.jobs.job import Job
 from services.scheduler.jobs.listing import JobFilter, PageEnd
 from services.scheduler.jobs.states import IN_FLIGHT_STATES, OVER_STATES, UNSEEN_STATES, WAITING_STATES, JobState
+from services.scheduler.queue.admission import Admission
+from services.scheduler.runs.canceller import Canceller
+from services.scheduler.runs.watcher import Watcher
 from services.scheduler.service.visible_job import visible_job
+from services.scheduler.store.job_reader import JobReader
+from services.scheduler.store.job_store import JobStore
 from services.scheduler.wire import messages as wire
 from services.scheduler.wire.page_token import page_end, page_token
 from submissions.checks import UnknownProblemError
 from vocabulary.limits import DEFAULT_DTYPE
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping
-
-    from problems.kit.definition import CatalogueEntry
-    from services.scheduler.jobs.job import Job
-    from services.scheduler.queue.admission import Admission
-    from services.scheduler.runs.canceller import Canceller
-    from services.scheduler.runs.watcher import Watcher
-    from services.scheduler.store.job_reader import JobReader
-    from services.scheduler.store.job_store import JobStore
 
 DEFAULT_PAGE_SIZE = 20
 MAX_PAGE_SIZE = 200

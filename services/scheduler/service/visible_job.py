@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Collection
 
 from services.scheduler.jobs.errors import JobNotFoundError, ReservationNotFoundError
+from services.scheduler.jobs.job import Job
 from services.scheduler.jobs.states import UNSEEN_STATES
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from services.scheduler.jobs.job import Job
-    from services.scheduler.store.job_store import JobStore
+from services.scheduler.store.job_store import JobStore
 
 
 async def visible_job(store: JobStore, account_ids: Collection[str], job_id: str) -> Job:

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from datetime import datetime
 
-from services.scheduler.jobs.allowance import WINDOW, Allowance
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from services.scheduler.jobs.allowance import WINDOW, Allowance, SubmissionLimits
 from services.scheduler.store import statements
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-    from datetime import datetime
-
-    from sqlalchemy.ext.asyncio import AsyncConnection
-
-    from services.scheduler.jobs.allowance import SubmissionLimits
 
 
 @dataclass

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Sequence
+from datetime import datetime
+from typing import Any
 
 from sqlalchemy import Text, case, cast, delete, func, literal, select, tuple_
+from sqlalchemy.sql.elements import ColumnElement
 
+from servicekit.db.database import Database
 from services.scheduler.jobs.job_figures import Grouping, JobFigures, spread_of
 from services.scheduler.jobs.problem_runs import ProblemRuns
 from services.scheduler.jobs.queue_state import EndCounts
 from services.scheduler.jobs.states import JobState
 from services.scheduler.store.tables import attempts
 from vocabulary.verdicts import ACCEPTED
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-    from datetime import datetime
-
-    from sqlalchemy.sql.elements import ColumnElement
-
-    from servicekit.db.database import Database
 
 MOST_GROUPS = 200
 """Billing gives the names of so many users in one answer."""

@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import timedelta
-from typing import TYPE_CHECKING, TypeVar
+from datetime import datetime, timedelta
+from typing import TypeVar
 
-from sqlalchemy import Text, delete, exists, func, insert, select, type_coerce, update
+from sqlalchemy import Column, Text, delete, exists, func, insert, select, type_coerce, update
 
+from servicekit.db.database import Database
 from services.scheduler.jobs.errors import TooManyBuildsError
 from services.scheduler.jobs.states import IN_FLIGHT_STATES
+from services.scheduler.store.disk_store import DiskStore
 from services.scheduler.store.tables import build_contexts, jobs
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from sqlalchemy import Column
-
-    from servicekit.db.database import Database
-    from services.scheduler.store.disk_store import DiskStore
 
 T = TypeVar("T")
 

@@ -3,29 +3,22 @@
 from __future__ import annotations
 
 import secrets
-from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection
+from datetime import datetime, timedelta
+from typing import Any
 
-from sqlalchemy import delete, func, insert, literal, select, update
+from sqlalchemy import RowMapping, delete, func, insert, literal, select, update
 from sqlalchemy.exc import IntegrityError
+from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy.sql.elements import ColumnElement
 
-from servicekit.db.database import MICROSECOND
+from servicekit.db.database import MICROSECOND, Database
 from services.scheduler.jobs.disk import Disk, DiskSnapshot, LentDisk, UnwantedSnapshots, surplus
 from services.scheduler.jobs.errors import DiskExistsError, DiskInUseError, DiskNotFoundError, TooManyDisksError
+from services.scheduler.jobs.job import Job
 from services.scheduler.jobs.states import IN_FLIGHT_STATES, JobState
 from services.scheduler.store.rows import job_from_row
 from services.scheduler.store.tables import disk_owners, disk_snapshots, disks, jobs, unwanted_snapshots
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-    from datetime import datetime
-
-    from sqlalchemy import RowMapping
-    from sqlalchemy.ext.asyncio import AsyncConnection
-    from sqlalchemy.sql.elements import ColumnElement
-
-    from servicekit.db.database import Database
-    from services.scheduler.jobs.job import Job
 
 MOST_REMOVED = 500
 """Snapshots that are removed at a time."""

@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any
+from datetime import datetime, timedelta
+from typing import Any
 
 from sqlalchemy import func, literal, select, tuple_
 from wavepool.submission.v1.submission_pb2 import Submission
 
-from servicekit.db.database import Instant
+from servicekit.db.database import Database, Instant
+from services.scheduler.jobs.job import Job, JobEvent
+from services.scheduler.jobs.listing import JobFilter, PageEnd
 from services.scheduler.jobs.run_history import RunKind
 from services.scheduler.jobs.states import IN_FLIGHT_STATES, UNSEEN_STATES, JobState
 from services.scheduler.store import statements
 from services.scheduler.store.rows import event_from_row, job_from_row
 from services.scheduler.store.tables import jobs
-
-if TYPE_CHECKING:
-    import asyncio
-    from collections.abc import AsyncGenerator, Callable, Collection, Sequence
-    from datetime import datetime, timedelta
-
-    from servicekit.db.database import Database
-    from services.scheduler.jobs.job import Job, JobEvent
-    from services.scheduler.jobs.listing import JobFilter, PageEnd
 
 # SQLite takes at most 32,766 parameters in a statement.
 IDS_IN_A_QUERY = 1000

@@ -6,15 +6,19 @@ event that is not a row.
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator, Callable, Collection, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, cast
+from datetime import datetime
+from typing import cast
 
 from sqlalchemy import select
 from wavepool.submission.v1.submission_pb2 import Submission
 
+from servicekit.db.database import Database
 from servicekit.db.group_commit import GroupCommit
 from services.scheduler import metrics
-from services.scheduler.jobs.allowance import WINDOW
+from services.scheduler.jobs.allowance import WINDOW, Allowance, SubmissionLimits
+from services.scheduler.jobs.job import Job, JobEvent
 from services.scheduler.jobs.spec import texts_of, without_texts
 from services.scheduler.jobs.states import JobState
 from services.scheduler.store import statements
@@ -23,15 +27,6 @@ from services.scheduler.store.job_writes import Deletion, Insertion, Move, Moved
 from services.scheduler.store.recent_texts import RecentTexts
 from services.scheduler.store.rows import job_from_row
 from services.scheduler.store.tables import job_texts, jobs
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable, Collection, Sequence
-    from datetime import datetime
-
-    from servicekit.db.database import Database
-    from services.scheduler.jobs.allowance import Allowance, SubmissionLimits
-    from services.scheduler.jobs.job import Job, JobEvent
-
 
 # SQLite takes a limited number of parameters, and rows are decoded between two awaits.
 IDS_IN_A_QUERY = 500

@@ -7,17 +7,22 @@ written in waves. A wave has at most one change of a job, so that the database s
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from datetime import datetime
+from typing import Any, NamedTuple
 
-from services.scheduler.jobs.allowance import WINDOW
-from services.scheduler.jobs.ended_attempt import ended_attempt
+from sqlalchemy.ext.asyncio import AsyncConnection
+from wavepool.submission.v1.submission_pb2 import Submission
+
+from services.scheduler.jobs.allowance import WINDOW, Allowance, SubmissionLimits
+from services.scheduler.jobs.ended_attempt import EndedAttempt, ended_attempt
 from services.scheduler.jobs.errors import QueueFullError, StaleJobError
 from services.scheduler.jobs.job import Job, JobEvent
 from services.scheduler.jobs.states import IN_FLIGHT_STATES, JobState
 from services.scheduler.jobs.timing import proven_time
 from services.scheduler.store import statements
-from services.scheduler.store.account_use import allowance_of, uses_of
+from services.scheduler.store.account_use import AccountUse, allowance_of, uses_of
 from services.scheduler.store.rows import (
     attempt_to_row,
     changed_columns,
@@ -26,17 +31,6 @@ from services.scheduler.store.rows import (
     job_to_row,
     time_to_row,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-
-    from sqlalchemy.ext.asyncio import AsyncConnection
-    from wavepool.submission.v1.submission_pb2 import Submission
-
-    from services.scheduler.jobs.allowance import Allowance, SubmissionLimits
-    from services.scheduler.jobs.ended_attempt import EndedAttempt
-    from services.scheduler.store.account_use import AccountUse
 
 
 @dataclass(frozen=True)

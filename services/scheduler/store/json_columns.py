@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from pydantic import TypeAdapter
-from sqlalchemy import Text
+from sqlalchemy import Dialect, Text
 from sqlalchemy.types import TypeDecorator
 
 from services.scheduler.jobs.reservation import Reservation
 from services.scheduler.jobs.spec import Lease
 from vocabulary.slots import Slot
-
-if TYPE_CHECKING:
-    from sqlalchemy import Dialect
-
 
 _T = TypeVar("_T")
 

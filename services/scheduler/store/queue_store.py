@@ -4,23 +4,18 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import asdict
-from typing import TYPE_CHECKING
 
 from sqlalchemy import delete, func, insert, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
 
+from servicekit.db.database import Database
 from services.scheduler.fairness.kai.usage import UsageRecord
 from services.scheduler.fairness.settings import Queues, QueueSettings, from_json, to_json
 from services.scheduler.jobs.errors import QueueHasJobsError, QueuesChangedError
 from services.scheduler.jobs.states import IN_FLIGHT_STATES
 from services.scheduler.store.tables import jobs, queue_tree, queue_usage, queues
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from sqlalchemy.ext.asyncio import AsyncConnection
-
-    from servicekit.db.database import Database
 
 
 class QueueStore:

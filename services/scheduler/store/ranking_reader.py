@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from datetime import datetime
 
-from sqlalchemy import func, select
+from sqlalchemy import Row, func, select
 
+from servicekit.db.database import Database
+from services.scheduler.jobs.timing import RankingKey
 from services.scheduler.store.tables import proven_times
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-
-    from sqlalchemy import Row
-
-    from servicekit.db.database import Database
-    from services.scheduler.jobs.timing import RankingKey
 
 
 @dataclass(frozen=True)

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from wavepool.submission.v1.submission_pb2 import Submission
+from wavepool.submission.v1.submission_pb2 import Submission
 
 MAX_BYTES = 64 << 20
 

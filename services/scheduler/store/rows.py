@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import asdict, fields
-from typing import TYPE_CHECKING, Any
+from datetime import timedelta
+from typing import Any
 
+from sqlalchemy import RowMapping
 from wavepool.submission.v1.submission_pb2 import Submission
 
 from servicekit.db.database import MICROSECOND
@@ -14,11 +16,6 @@ from services.scheduler.jobs.resources import Isolation, Resources, Reuse
 from services.scheduler.jobs.spec import JobSpec, Lease
 from services.scheduler.jobs.states import JobState
 from services.scheduler.jobs.timing import ProvenTime
-
-if TYPE_CHECKING:
-    from datetime import timedelta
-
-    from sqlalchemy import RowMapping
 
 _SPEC_COLUMNS = tuple(field.name for field in fields(JobSpec) if field.name not in {"submission", "resources"})
 # The lease's machine is the job's own column: it outlives the lease.

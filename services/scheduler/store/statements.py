@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from sqlalchemy import Integer, bindparam, delete, func, insert, literal_column, null, select, text, union_all, update
+from sqlalchemy import (
+    CompoundSelect,
+    Integer,
+    Update,
+    bindparam,
+    delete,
+    func,
+    insert,
+    literal_column,
+    null,
+    select,
+    text,
+    union_all,
+    update,
+)
 
 from servicekit.db.database import Instant
 from services.scheduler.jobs.states import IN_FLIGHT_STATES
 from services.scheduler.store.tables import attempts, job_events, job_texts, jobs, proven_times
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from sqlalchemy import CompoundSelect, Update
 
 INSERT_JOB = insert(jobs)
 INSERT_TEXTS = insert(job_texts)

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import UTC
-from typing import TYPE_CHECKING
+from datetime import UTC, timedelta
 
 from wavepool.executor.v1 import session_pb2
 from wavepool.scheduler.v1 import disks_pb2
 
 from servicekit.rpc.proto_time import duration_to_proto, instant_to_proto
 from services.scheduler.jobs.disk import Disk, DiskSnapshot, DiskState, files_of
-
-if TYPE_CHECKING:
-    from datetime import timedelta
 
 _STATES = {state: disks_pb2.DiskState.Value(f"DISK_STATE_{state.name}") for state in DiskState}
 _REASON = "SNAPSHOT_REASON_"

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from google.protobuf.duration_pb2 import Duration
 from wavepool.executor.v1 import run_event_pb2
 from wavepool.scheduler.v1 import scheduler_pb2
+from wavepool.submission.v1.submission_pb2 import Submission
 
+from problems.kit.definition import CatalogueEntry, Problem
 from problems.library.variants import variant_of
 from servicekit.rpc.proto_time import duration_to_proto, instant_to_proto
+from services.scheduler.jobs.allowance import Allowance
 from services.scheduler.jobs.errors import InvalidFieldError
+from services.scheduler.jobs.job import Job, JobEvent
 from services.scheduler.jobs.resources import machine_use_to_proto, resources_to_proto
+from services.scheduler.jobs.spec import JobSpec
 from services.scheduler.jobs.states import UNSEEN_STATES, JobState
-
-if TYPE_CHECKING:
-    from wavepool.submission.v1.submission_pb2 import Submission
-
-    from problems.kit.definition import CatalogueEntry, Problem
-    from services.scheduler.jobs.allowance import Allowance
-    from services.scheduler.jobs.job import Job, JobEvent
-    from services.scheduler.jobs.spec import JobSpec
 
 VERDICT_PREFIX = "VERDICT_"
 STATE_PREFIX = "JOB_STATE_"

@@ -7,13 +7,10 @@ import binascii
 import hashlib
 import json
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from services.scheduler.jobs.errors import InvalidFieldError
-from services.scheduler.jobs.listing import PageEnd
-
-if TYPE_CHECKING:
-    from services.scheduler.jobs.listing import JobFilter
+from services.scheduler.jobs.listing import JobFilter, PageEnd
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)

@@ -5,26 +5,19 @@ Those that jobs and reservations have in common have the same bytes.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from datetime import datetime, timedelta
 
-from wavepool.executor.v1 import run_event_pb2
+from wavepool.executor.v1 import run_event_pb2, session_pb2
 from wavepool.scheduler.v1 import reservations_pb2, scheduler_pb2
 
 from servicekit.rpc.proto_time import duration_to_proto, instant_to_proto
-from services.scheduler.jobs.job import Outcome
+from services.scheduler.jobs.estimate import WaitEstimate
+from services.scheduler.jobs.job import Job, Outcome
+from services.scheduler.jobs.outcome import Ending
+from services.scheduler.jobs.reservation import Extension, Reservation
+from services.scheduler.jobs.states import JobState
 from services.scheduler.wire.messages import state_to_proto, verdict_to_proto
 from services.scheduler.wire.reservations import reservation_state_to_proto
-
-if TYPE_CHECKING:
-    from datetime import datetime, timedelta
-
-    from wavepool.executor.v1 import session_pb2
-
-    from services.scheduler.jobs.estimate import WaitEstimate
-    from services.scheduler.jobs.job import Job
-    from services.scheduler.jobs.outcome import Ending
-    from services.scheduler.jobs.reservation import Extension, Reservation
-    from services.scheduler.jobs.states import JobState
 
 
 def queued(position: int, wait: WaitEstimate | None, message: str, remaining_submissions: int | None = None) -> bytes:

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import TypeVar
 
 from wavepool.scheduler.v1 import queues_pb2
 
 from servicekit.rpc.proto_time import duration_to_proto
 from services.scheduler.fairness.queue_tree import DEFAULT_PRIORITY, UNLIMITED, WHOLE_GPU_MILLI, ReclaimStrategy
-from services.scheduler.fairness.settings import ANY_GPU, FairnessPolicy, JobClass, QueueSettings, Share
+from services.scheduler.fairness.settings import ANY_GPU, FairnessPolicy, JobClass, QueueChange, QueueSettings, Share
+from services.scheduler.fairness.situation import QueueState
 from services.scheduler.jobs.errors import InvalidFieldError
 from vocabulary.names import known_name
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from services.scheduler.fairness.settings import QueueChange
-    from services.scheduler.fairness.situation import QueueState
 
 _POLICIES = {policy: queues_pb2.FairnessPolicy.Value(f"FAIRNESS_POLICY_{policy.name}") for policy in FairnessPolicy}
 _STRATEGIES = {

@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-from datetime import UTC
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from datetime import UTC, datetime
 
+from google.protobuf.timestamp_pb2 import Timestamp
 from wavepool.executor.v1 import session_pb2
 from wavepool.scheduler.v1 import reservations_pb2
 
 from servicekit.rpc.proto_time import duration_to_proto, instant_to_proto
+from services.scheduler.jobs.availability import Availability, CalendarEntry, QueueHead
 from services.scheduler.jobs.errors import InvalidFieldError
-from services.scheduler.jobs.reservation import Node, ReservationState
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from datetime import datetime
-
-    from google.protobuf.timestamp_pb2 import Timestamp
-
-    from services.scheduler.jobs.availability import Availability, CalendarEntry, QueueHead
-    from services.scheduler.jobs.estimate import WaitEstimate
-    from services.scheduler.jobs.job import Job, JobEvent
-    from services.scheduler.jobs.reservation import Reservation
-    from services.scheduler.jobs.reservation_usage import Usage, UsageKey
+from services.scheduler.jobs.estimate import WaitEstimate
+from services.scheduler.jobs.job import Job, JobEvent
+from services.scheduler.jobs.reservation import Node, Reservation, ReservationState
+from services.scheduler.jobs.reservation_usage import Usage, UsageKey
 
 _STATES: dict[ReservationState, reservations_pb2.ReservationState.ValueType] = {
     state: reservations_pb2.ReservationState.Value(f"RESERVATION_STATE_{state.name}") for state in ReservationState

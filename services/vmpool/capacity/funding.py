@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-from typing import TYPE_CHECKING, Protocol
+from datetime import datetime, timedelta
+from typing import Protocol
 
 import grpc
 from wavepool.billing.v1 import billing_pb2 as pb
 from wavepool.billing.v1 import billing_pb2_grpc
 
+from servicekit.clock import Clock
 from servicekit.rpc.errors import rpc_failure
 from services.vmpool.policy.machine_budget import Funds, funds_left
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from servicekit.clock import Clock
-    from services.vmpool.store.usage_store import UsageStore
+from services.vmpool.store.usage_store import UsageStore
 
 CALL_SECONDS = 1.5
 LIFETIME = timedelta(seconds=3)

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
+from servicekit.clock import Clock
 from services.vmpool import metrics
+from services.vmpool.capacity.sizer import Sizer
 from services.vmpool.errors import MachineNotReadyError, NoCapacityError, SlotTakenError
-from services.vmpool.machines.lease import Holder
+from services.vmpool.machines.lease import Holder, Lease, LeaseRequest, PlacedRequest
+from services.vmpool.machines.machine import Machine
+from services.vmpool.policy.demand_board import DemandBoard
+from services.vmpool.store.lease_store import LeaseStore
 from vocabulary.slots import gpus_for, size_text
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from servicekit.clock import Clock
-    from services.vmpool.capacity.sizer import Sizer
-    from services.vmpool.machines.lease import Lease, LeaseRequest, PlacedRequest
-    from services.vmpool.machines.machine import Machine
-    from services.vmpool.policy.demand_board import DemandBoard
-    from services.vmpool.store.lease_store import LeaseStore
 
 RETRY_AFTER = timedelta(seconds=1)
 """Retry delay for callers that do not watch the machines."""

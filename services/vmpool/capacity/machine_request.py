@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 from services.vmpool.errors import InvalidFieldError
+from services.vmpool.machines.machine import Machine
+from services.vmpool.machines.offer import Offer
 from services.vmpool.machines.order_checks import check_backend, check_gpu_count, check_gpu_type, check_max_price
 from services.vmpool.policy.offer_choice import Market, OfferPolicy, SpotPolicy
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from services.vmpool.machines.machine import Machine
-    from services.vmpool.machines.offer import Offer
 
 LONGEST_REQUEST_ID = 100
 LONGEST_REASON = 200

@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from datetime import datetime
 
+from servicekit.clock import Clock
 from services.vmpool.capacity.offering import offers_of
-from services.vmpool.policy.offer_choice import Market
-from services.vmpool.providers.provider_set import HANG_SECONDS
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-
-    from servicekit.clock import Clock
-    from services.vmpool.machines.offer import Offer
-    from services.vmpool.policy.offer_choice import OfferTimes
-    from services.vmpool.providers.provider import MachineProvider
-    from services.vmpool.providers.provider_set import ProviderSet
+from services.vmpool.machines.offer import Offer
+from services.vmpool.policy.offer_choice import Market, OfferTimes
+from services.vmpool.providers.provider import MachineProvider
+from services.vmpool.providers.provider_set import HANG_SECONDS, ProviderSet
 
 
 @dataclass(frozen=True)

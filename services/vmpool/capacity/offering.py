@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from servicekit.logging import get_logger
 from services.vmpool.errors import ProviderError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from services.vmpool.machines.offer import Offer
-    from services.vmpool.providers.provider import MachineProvider
-    from services.vmpool.providers.provider_set import ProviderSet
+from services.vmpool.machines.offer import Offer
+from services.vmpool.providers.provider import MachineProvider
+from services.vmpool.providers.provider_set import ProviderSet
 
 log = get_logger(__name__)
 

@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from servicekit.clock import Clock
 from servicekit.logging import get_logger
-from services.vmpool.capacity.machine_request import check_against, check_request
+from services.vmpool.capacity.funding import Funding
+from services.vmpool.capacity.machine_request import MachineRequest, check_against, check_request
+from services.vmpool.capacity.offer_board import OfferBoard
 from services.vmpool.capacity.scope_checks import check_scope_gpu_count
+from services.vmpool.capacity.sizer import Sizer
+from services.vmpool.config import VmPoolSettings
 from services.vmpool.errors import NoOfferError, PoolLimitError, RequestConflictError, StaleMachineError
 from services.vmpool.machines.machine import ON_THE_WAY, Machine, MachineState, Origin
+from services.vmpool.machines.offer import Offer
 from services.vmpool.policy.machine_budget import reserve_micros
 from services.vmpool.policy.offer_choice import Terms, choose_offer
 from services.vmpool.policy.sizing import Start
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from servicekit.clock import Clock
-    from services.vmpool.capacity.funding import Funding
-    from services.vmpool.capacity.machine_request import MachineRequest
-    from services.vmpool.capacity.offer_board import OfferBoard
-    from services.vmpool.capacity.sizer import Sizer
-    from services.vmpool.config import VmPoolSettings
-    from services.vmpool.machines.offer import Offer
-    from services.vmpool.providers.provider_set import ProviderSet
-    from services.vmpool.store.machine_store import MachineStore
+from services.vmpool.providers.provider_set import ProviderSet
+from services.vmpool.store.machine_store import MachineStore
 
 log = get_logger(__name__)
 

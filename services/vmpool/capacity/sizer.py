@@ -3,33 +3,27 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from datetime import datetime
 
+from servicekit.clock import Clock
 from servicekit.logging import get_logger
 from services.vmpool import metrics
+from services.vmpool.capacity.funding import Funding
+from services.vmpool.capacity.offer_board import OfferBoard
 from services.vmpool.errors import PoolLimitError, StaleMachineError
 from services.vmpool.machines.machine import ON_THE_WAY, Machine, Origin
-from services.vmpool.policy.failures import sources_backing_off, trials_left
+from services.vmpool.machines.machine_token import MachineTokens
+from services.vmpool.machines.offer import Source
+from services.vmpool.policy.demand_board import DemandBoard
+from services.vmpool.policy.failures import Failures, sources_backing_off, trials_left
 from services.vmpool.policy.machine_budget import Funds, reserve_micros
 from services.vmpool.policy.offer_choice import Market
-from services.vmpool.policy.sizing import Needs, Plan, Pool, machines_wanted, pool_needs
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from datetime import datetime
-
-    from servicekit.clock import Clock
-    from services.vmpool.capacity.funding import Funding
-    from services.vmpool.capacity.offer_board import OfferBoard
-    from services.vmpool.machines.machine_token import MachineTokens
-    from services.vmpool.machines.offer import Source
-    from services.vmpool.policy.demand_board import DemandBoard
-    from services.vmpool.policy.failures import Failures
-    from services.vmpool.policy.sizing import Limits, Start
-    from services.vmpool.providers.provider_set import ProviderSet
-    from services.vmpool.store.machine_store import MachineStore
-    from services.vmpool.store.pace_store import PaceStore
+from services.vmpool.policy.sizing import Limits, Needs, Plan, Pool, Start, machines_wanted, pool_needs
+from services.vmpool.providers.provider_set import ProviderSet
+from services.vmpool.store.machine_store import MachineStore
+from services.vmpool.store.pace_store import PaceStore
 
 log = get_logger(__name__)
 

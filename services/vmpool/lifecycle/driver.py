@@ -3,37 +3,29 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
-from datetime import timedelta
-from typing import TYPE_CHECKING
+from datetime import datetime, timedelta
 
+from servicekit.clock import Clock
 from servicekit.logging import get_logger
 from services.vmpool.errors import ProviderError, StaleMachineError
 from services.vmpool.fault import Fault
-from services.vmpool.lifecycle.executor_client import ExecutorUnreachableError
+from services.vmpool.lifecycle.executor_client import Executors, ExecutorUnreachableError, Health
+from services.vmpool.lifecycle.health_book import HealthBook
+from services.vmpool.lifecycle.load_book import LoadBook
 from services.vmpool.lifecycle.machine_order import order_for, placed
+from services.vmpool.lifecycle.machine_poller import MachinePoller
+from services.vmpool.lifecycle.record import Record
+from services.vmpool.lifecycle.releaser import Releaser
 from services.vmpool.lifecycle.step_pauses import StepPauses
 from services.vmpool.machines.inventory_change import inventory_change
 from services.vmpool.machines.lease import EXPIRY_GRACE, LeaseState, expired_run_is_gone, run_outlives
-from services.vmpool.machines.machine import OVER, READY, Halt, MachineState
-from services.vmpool.providers.provider import ProviderState
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
-    from datetime import datetime
-
-    from servicekit.clock import Clock
-    from services.vmpool.lifecycle.executor_client import Executors, Health
-    from services.vmpool.lifecycle.health_book import HealthBook
-    from services.vmpool.lifecycle.load_book import LoadBook
-    from services.vmpool.lifecycle.machine_poller import MachinePoller
-    from services.vmpool.lifecycle.record import Record
-    from services.vmpool.lifecycle.releaser import Releaser
-    from services.vmpool.machines.machine import Machine
-    from services.vmpool.providers.provider import MachineProvider, Observation
-    from services.vmpool.providers.provider_set import ProviderSet
-    from services.vmpool.store.lease_store import LeaseStore
-    from services.vmpool.store.machine_store import MachineStore
+from services.vmpool.machines.machine import OVER, READY, Halt, Machine, MachineState
+from services.vmpool.providers.provider import MachineProvider, Observation, ProviderState
+from services.vmpool.providers.provider_set import ProviderSet
+from services.vmpool.store.lease_store import LeaseStore
+from services.vmpool.store.machine_store import MachineStore
 
 log = get_logger(__name__)
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from ipaddress import ip_address
-from typing import TYPE_CHECKING, Protocol
+from datetime import timedelta
+from ipaddress import IPv4Network, ip_address
+from typing import Protocol
 
 import grpc
 from google.protobuf.json_format import MessageToDict
@@ -17,11 +19,6 @@ from servicekit.rpc.channels import open_channel
 from services.vmpool.machines.load import Load
 from services.vmpool.machines.machine import Inventory
 from vocabulary.bearer import authorization
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from datetime import timedelta
-    from ipaddress import IPv4Network
 
 
 class ExecutorUnreachableError(Exception):

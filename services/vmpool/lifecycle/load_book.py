@@ -4,15 +4,9 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass, field
-from datetime import timedelta
-from typing import TYPE_CHECKING
+from datetime import datetime, timedelta
 
-from services.vmpool.machines.load import MeanLoad, Sums
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from services.vmpool.machines.load import Load
+from services.vmpool.machines.load import Load, MeanLoad, Sums
 
 SLICE = timedelta(seconds=30)
 """Heartbeats of such a time are kept as their sums, so that a machine's memory is some hundred numbers."""

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from services.vmpool.providers.provider import Order, Resource
-
-if TYPE_CHECKING:
-    from services.vmpool.machines.machine import Machine
-    from services.vmpool.providers.provider import Observation
+from services.vmpool.machines.machine import Machine
+from services.vmpool.providers.provider import Observation, Order, Resource
 
 
 def order_for(machine: Machine) -> Order:

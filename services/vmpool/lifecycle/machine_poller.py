@@ -9,22 +9,17 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 from servicekit.logging import get_logger
 from services.vmpool import metrics
 from services.vmpool.errors import ProviderError
 from services.vmpool.lifecycle.machine_order import resource_of
+from services.vmpool.machines.machine import Machine
 from services.vmpool.providers.provider import Observation, Paced, ProviderState
-from services.vmpool.providers.provider_set import HANG_SECONDS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from services.vmpool.machines.machine import Machine
-    from services.vmpool.providers.provider_set import ProviderSet
+from services.vmpool.providers.provider_set import HANG_SECONDS, ProviderSet
 
 log = get_logger(__name__)
 

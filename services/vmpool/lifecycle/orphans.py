@@ -9,27 +9,22 @@ whose secret is lost. It is reported, or released if the settings say so.
 from __future__ import annotations
 
 import asyncio
-from datetime import timedelta
+from collections.abc import Sequence
+from datetime import datetime, timedelta
 from functools import partial
-from typing import TYPE_CHECKING
 
+from servicekit.clock import Clock
 from servicekit.db.database import EPOCH, MICROSECOND
 from servicekit.logging import get_logger
 from services.vmpool import metrics
 from services.vmpool.errors import MachineNotFoundError, ProviderError
 from services.vmpool.lifecycle.machine_order import resource_of
 from services.vmpool.machines.machine import Machine, MachineState, Origin
+from services.vmpool.machines.machine_token import MachineTokens
 from services.vmpool.machines.orphan_policy import OrphanPolicy
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-
-    from servicekit.clock import Clock
-    from services.vmpool.machines.machine_token import MachineTokens
-    from services.vmpool.providers.provider import MachineProvider, Order
-    from services.vmpool.providers.provider_set import ProviderSet
-    from services.vmpool.store.machine_store import MachineStore
+from services.vmpool.providers.provider import MachineProvider, Order
+from services.vmpool.providers.provider_set import ProviderSet
+from services.vmpool.store.machine_store import MachineStore
 
 log = get_logger(__name__)
 

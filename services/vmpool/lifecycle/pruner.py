@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from datetime import timedelta
 
+from servicekit.clock import Clock
 from servicekit.logging import get_logger
-
-if TYPE_CHECKING:
-    from datetime import timedelta
-
-    from servicekit.clock import Clock
-    from services.vmpool.store.history_store import HistoryStore
+from services.vmpool.store.history_store import HistoryStore
 
 log = get_logger(__name__)
 

@@ -7,23 +7,18 @@ handles machines that a provider has but the record does not.
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from collections.abc import Awaitable, Sequence
 
 from servicekit.logging import get_logger
 from services.vmpool import metrics
 from services.vmpool.errors import ProviderError, StaleMachineError
-from services.vmpool.machines.machine import ON_THE_WAY, MachineState
+from services.vmpool.lifecycle.driver import MachineDriver
+from services.vmpool.lifecycle.orphans import Orphans
+from services.vmpool.machines.machine import ON_THE_WAY, Machine, MachineState
 from services.vmpool.providers.provider import Outliving
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Sequence
-
-    from services.vmpool.lifecycle.driver import MachineDriver
-    from services.vmpool.lifecycle.orphans import Orphans
-    from services.vmpool.machines.machine import Machine
-    from services.vmpool.providers.provider_set import ProviderSet
-    from services.vmpool.store.lease_store import LeaseStore
-    from services.vmpool.store.machine_store import MachineStore
+from services.vmpool.providers.provider_set import ProviderSet
+from services.vmpool.store.lease_store import LeaseStore
+from services.vmpool.store.machine_store import MachineStore
 
 log = get_logger(__name__)
 

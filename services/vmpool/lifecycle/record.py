@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from servicekit.logging import get_logger
-
-if TYPE_CHECKING:
-    from services.vmpool.machines.machine import Machine
-    from services.vmpool.store.machine_store import MachineStore
+from services.vmpool.machines.machine import Machine
+from services.vmpool.store.machine_store import MachineStore
 
 log = get_logger(__name__)
 

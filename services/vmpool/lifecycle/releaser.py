@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from datetime import timedelta
-from typing import TYPE_CHECKING
+from datetime import datetime, timedelta
 
+from servicekit.clock import Clock
 from services.vmpool.lifecycle.machine_order import placed, resource_of
-from services.vmpool.machines.machine import MachineState
+from services.vmpool.lifecycle.machine_poller import MachinePoller
+from services.vmpool.lifecycle.record import Record
+from services.vmpool.machines.machine import Machine, MachineState
 from services.vmpool.providers.provider import ProviderState
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from servicekit.clock import Clock
-    from services.vmpool.lifecycle.machine_poller import MachinePoller
-    from services.vmpool.lifecycle.record import Record
-    from services.vmpool.machines.machine import Machine
-    from services.vmpool.providers.provider_set import ProviderSet
+from services.vmpool.providers.provider_set import ProviderSet
 
 ANSWER_TIME = timedelta(seconds=60)
 """Time in which an unanswered order may still arrive; until then its machine does not count as released."""

@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import timedelta
-from typing import TYPE_CHECKING
+from datetime import datetime, timedelta
 
+from services.vmpool.machines.machine import MachineState
 from vocabulary.backoff import Backoff
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from services.vmpool.machines.machine import MachineState
 
 FIRST_PAUSE = timedelta(seconds=1)
 LONGEST_PAUSE = timedelta(seconds=30)

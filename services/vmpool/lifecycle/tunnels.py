@@ -8,14 +8,16 @@ them. If vmpool dies, its tunnels break and the sessions go on.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from datetime import datetime, timedelta
+from typing import Any
 
 import grpc
 from wavepool.executor.v1 import session_pb2, session_pb2_grpc
 
+from servicekit.clock import Clock
 from servicekit.logging import get_logger
 from servicekit.rpc.channels import open_channel
 from services.vmpool import metrics
@@ -28,17 +30,11 @@ from services.vmpool.errors import (
     SessionUnreachableError,
     TooManyTunnelsError,
 )
+from services.vmpool.machines.lease import Lease
+from services.vmpool.machines.machine import Machine
+from services.vmpool.store.lease_store import LeaseStore
+from services.vmpool.store.machine_store import MachineStore
 from vocabulary.bearer import authorization
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, AsyncIterator
-    from datetime import datetime
-
-    from servicekit.clock import Clock
-    from services.vmpool.machines.lease import Lease
-    from services.vmpool.machines.machine import Machine
-    from services.vmpool.store.lease_store import LeaseStore
-    from services.vmpool.store.machine_store import MachineStore
 
 log = get_logger(__name__)
 

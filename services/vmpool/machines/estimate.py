@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import timedelta
+from datetime import timedelta
 
 HISTORY = 20
 """Number of latest starts that count: enough for a steady median, few enough to follow a provider that changes."""

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from services.vmpool.machines.machine import Inventory
+from services.vmpool.machines.machine import Inventory
 
 
 def inventory_change(before: Inventory, after: Inventory) -> str:

@@ -14,21 +14,15 @@ one of them is over, none of the others is renewed any more.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
 from services.vmpool.errors import IllegalMoveError, InvalidFieldError, LeaseEndedError
+from services.vmpool.machines.machine import Machine
 from services.vmpool.machines.slot import check_slots
-from vocabulary.slots import EIGHTHS_PER_GPU, size_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from datetime import datetime
-
-    from services.vmpool.machines.machine import Machine
-    from vocabulary.slots import Slot
+from vocabulary.slots import EIGHTHS_PER_GPU, Slot, size_of
 
 COLD_START_WINDOW = timedelta(seconds=10)
 """A job that takes a fresh machine this soon after it became ready was waiting for it."""

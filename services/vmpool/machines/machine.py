@@ -15,21 +15,16 @@ STOPPED, FAILED and LOST are final. A machine that is over may still have to be 
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
 from services.vmpool.errors import IllegalMoveError
 from services.vmpool.fault import Fault
 from vocabulary import slots
 from vocabulary.money import MICROSECOND, Tariff
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from datetime import datetime
-
-    from vocabulary.slots import Slot
+from vocabulary.slots import Slot
 
 
 class MachineState(StrEnum):

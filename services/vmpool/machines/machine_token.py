@@ -11,10 +11,7 @@ import hashlib
 import hmac
 import os
 import secrets
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from pathlib import Path
 
 SECRET_FILE = "pool_secret"  # noqa: S105 - where it is kept
 SECRET_BYTES = 32

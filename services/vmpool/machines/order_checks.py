@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from services.vmpool.errors import InvalidFieldError
 from vocabulary.money import dollars_text
 from vocabulary.names import LONGEST_QUOTE, known_name, none_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 LEGAL_GPU_COUNTS = (1, 2, 4, 8)
 """GPU counts of one machine; clouds rent MI300X in these."""

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from datetime import datetime, timedelta
 
 from services.vmpool.fault import Fault
-from services.vmpool.machines.machine import READY
+from services.vmpool.machines.load import MeanLoad
+from services.vmpool.machines.machine import READY, Machine
 from vocabulary import readings
 from vocabulary.readings import Reading
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from datetime import datetime, timedelta
-
-    from services.vmpool.machines.load import MeanLoad
-    from services.vmpool.machines.machine import Machine
 
 NO_FAILURE = frozenset({Fault.NONE, Fault.EXPIRED, Fault.NO_CAPACITY})
 """Ends that are no failure of a machine: nothing was wrong, its time was over, or it never was."""

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from services.vmpool.errors import InvalidFieldError
-from vocabulary.slots import EIGHTHS_PER_GPU, LEGAL_EIGHTHS, LEGAL_GPUS
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from vocabulary.slots import Slot
+from vocabulary.slots import EIGHTHS_PER_GPU, LEGAL_EIGHTHS, LEGAL_GPUS, Slot
 
 
 def check_size(eighths: int, gpus: int = 1, prefix: str = "") -> int:

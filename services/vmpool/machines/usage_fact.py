@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import timedelta
-from typing import TYPE_CHECKING
+from datetime import datetime, timedelta
 
-from services.vmpool.machines.machine import MachineState
+from services.vmpool.machines.lease import Lease
+from services.vmpool.machines.machine import Machine, MachineState
 from vocabulary.slots import EIGHTHS_PER_GPU
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from datetime import datetime
-
-    from services.vmpool.machines.lease import Lease
-    from services.vmpool.machines.machine import Machine
 
 
 @dataclass(frozen=True)

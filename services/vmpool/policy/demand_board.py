@@ -7,18 +7,12 @@ that a scheduler that died keeps no machine running.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
-from typing import TYPE_CHECKING
+from datetime import datetime, timedelta
 
-from services.vmpool.machines.lease import Holder, time_needed
+from services.vmpool.machines.lease import Holder, LeaseRequest, PlacedRequest, time_needed
 from services.vmpool.policy.packing import Demand
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from datetime import datetime
-
-    from services.vmpool.machines.lease import LeaseRequest, PlacedRequest
 
 Kind = tuple[str, int, tuple[str, ...], timedelta]
 """GPU type, eighths in all, fallback GPU types, and the length of reservations."""

@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import timedelta
-from typing import TYPE_CHECKING
+from datetime import datetime, timedelta
 
 from services.vmpool.fault import OF_NO_USE, WANTS_OPERATOR, Fault
-from services.vmpool.machines.machine import ON_THE_WAY
+from services.vmpool.machines.machine import ON_THE_WAY, Machine
 from services.vmpool.machines.offer import Source
 from vocabulary.backoff import Backoff
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from datetime import datetime
-
-    from services.vmpool.machines.machine import Machine
 
 FIRST_BACKOFF = timedelta(seconds=2)
 LONGEST_BACKOFF = timedelta(minutes=5)

@@ -5,19 +5,13 @@ A machine with reservations, or for them, holds the cost until their end if that
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from datetime import timedelta
-from typing import TYPE_CHECKING
+from datetime import datetime, timedelta
 
-from vocabulary.money import dollars_text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from datetime import datetime
-
-    from services.vmpool.machines.machine import Machine
-    from services.vmpool.machines.offer import Offer
-    from vocabulary.money import Tariff
+from services.vmpool.machines.machine import Machine
+from services.vmpool.machines.offer import Offer
+from vocabulary.money import Tariff, dollars_text
 
 RESERVED_TIME = timedelta(hours=1)
 """Reserved beyond a machine's present cost: the time to notice that the money runs out, and to let jobs finish."""

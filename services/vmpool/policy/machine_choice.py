@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from services.vmpool.machines.machine import Machine
+from services.vmpool.machines.machine import Machine
 
 
 def in_order_of_choice(machines: Iterable[Machine], gpu_types: Sequence[str]) -> list[Machine]:

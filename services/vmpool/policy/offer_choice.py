@@ -11,20 +11,15 @@ operator's larger sizes that has enough, so the cheapest is mostly the smallest 
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
+from services.vmpool.machines.offer import Offer, Source
+from services.vmpool.policy.failures import Failures
 from services.vmpool.policy.machine_budget import Funds
 from vocabulary.money import dollars_text
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from datetime import datetime
-
-    from services.vmpool.machines.offer import Offer, Source
-    from services.vmpool.policy.failures import Failures
 
 EXPECTED_USE = timedelta(hours=1)
 NO_TIME = timedelta(0)

@@ -14,17 +14,13 @@ had while others are. `sizing` lets smaller work use what is left of those that 
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import timedelta
-from typing import TYPE_CHECKING
+from datetime import datetime, timedelta
 
 from services.vmpool.machines.machine import ON_THE_WAY, READY, Machine, MachineState, Origin
 from services.vmpool.policy.offer_choice import OfferPolicy
 from vocabulary import slots
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from datetime import datetime
 
 _NO_TIME = timedelta(0)
 

@@ -8,15 +8,11 @@ idle one is less likely to be used again, and stays for a share of the time of t
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import timedelta
-from typing import TYPE_CHECKING
+from datetime import datetime, timedelta
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from datetime import datetime
-
-    from services.vmpool.machines.machine import Machine
+from services.vmpool.machines.machine import Machine
 
 
 @dataclass(frozen=True)

@@ -10,29 +10,29 @@ for. If nothing waits and nothing is scheduled, the pool shrinks to none.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
-from typing import TYPE_CHECKING
+from datetime import datetime, timedelta
 
 from services.vmpool.errors import InvalidFieldError
-from services.vmpool.machines.machine import ON_THE_WAY, READY, MachineState, Origin
+from services.vmpool.machines.machine import ON_THE_WAY, READY, Machine, MachineState, Origin
+from services.vmpool.machines.offer import Offer, Source
 from services.vmpool.machines.order_checks import check_fallback_gpu_types, check_gpu_type
-from services.vmpool.policy.machine_budget import waiting_micros
+from services.vmpool.policy.failures import Failures
+from services.vmpool.policy.machine_budget import Funds, waiting_micros
 from services.vmpool.policy.offer_choice import Market, OfferPolicy, Terms, choose_offer
-from services.vmpool.policy.packing import Demand, Missing, Pace, PackingRules, Wish, machines_missing
+from services.vmpool.policy.packing import (
+    Demand,
+    Missing,
+    Pace,
+    PackingRules,
+    ReservedWork,
+    Wish,
+    Work,
+    machines_missing,
+)
 from services.vmpool.policy.retention import Retention, latest_first
-from services.vmpool.policy.warm_windows import machines_to_keep
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from datetime import datetime
-
-    from services.vmpool.machines.machine import Machine
-    from services.vmpool.machines.offer import Offer, Source
-    from services.vmpool.policy.failures import Failures
-    from services.vmpool.policy.machine_budget import Funds
-    from services.vmpool.policy.packing import ReservedWork, Work
-    from services.vmpool.policy.warm_windows import WarmWindow
+from services.vmpool.policy.warm_windows import WarmWindow, machines_to_keep
 
 _LIVE = READY | ON_THE_WAY
 _NO_TIME = timedelta(0)

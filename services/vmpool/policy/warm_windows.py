@@ -9,18 +9,14 @@ past midnight, and belongs to the day on which it begins.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, timedelta, tzinfo
-from typing import TYPE_CHECKING
+from datetime import UTC, datetime, timedelta, tzinfo
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
 from services.vmpool.errors import InvalidFieldError
 from services.vmpool.machines.order_checks import check_gpu_type
 from vocabulary.names import nearest_name
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from datetime import datetime
 
 FIELD = "keep_warm"
 DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")

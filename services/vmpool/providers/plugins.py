@@ -6,19 +6,16 @@ settings, by custom from `VMPOOL_<ITS NAME>_…`, and explains a wrong one in it
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, cast
+from datetime import timedelta
+from pathlib import Path
+from typing import cast
 
 from servicekit.settings.plugins import PluginGroup
 from services.vmpool.policy.offer_choice import OfferPolicy
+from services.vmpool.providers.provider import MachineProvider
 from services.vmpool.providers.provider_set import ProviderSet
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import timedelta
-    from pathlib import Path
-
-    from services.vmpool.providers.provider import MachineProvider
 
 PROVIDERS = PluginGroup(
     "wavepool.providers",

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 from services.vmpool.fault import Fault
-from services.vmpool.machines.offer import Offer  # noqa: TC001 - adapters take it from here, with the rest of the protocol
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Sequence
+from services.vmpool.machines.offer import Offer
 
 
 class ProviderState(StrEnum):

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING, Self
+from types import TracebackType
+from typing import Self
 
 from servicekit.logging import get_logger
 from services.vmpool.errors import ProviderError
 from services.vmpool.fault import Fault
+from services.vmpool.providers.provider import MachineProvider
 from vocabulary.backoff import Backoff
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-    from types import TracebackType
-
-    from services.vmpool.providers.provider import MachineProvider
 
 log = get_logger(__name__)
 

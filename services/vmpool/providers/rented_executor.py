@@ -9,15 +9,13 @@ reason.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Mapping
+from typing import Annotated
 
 from pydantic import AfterValidator, SecretStr, ValidationError
 
 from servicekit.settings.config import settings_faults
 from servicekit.settings.sandbox_settings import SANDBOX_VARIABLES, sandbox_settings_of, variables_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _REAL = {"EXECUTOR_SANDBOX": "required"}
 

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import Any
 
-from sqlalchemy import func, insert, select, update
+from sqlalchemy import Row, Select, func, insert, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
 
+from servicekit.db.database import Database
 from services.vmpool.errors import MachineNotFoundError
 from services.vmpool.machines.estimate import Start, StartEstimate, start_estimate
 from services.vmpool.machines.machine import ON_THE_WAY, Machine, MachineState
 from services.vmpool.store.machine_row import MICROSECOND, machine_from_json, machine_to_json
 from services.vmpool.store.tables import event_counter, machine_events, machines
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-
-    from sqlalchemy import Row, Select
-    from sqlalchemy.ext.asyncio import AsyncConnection
-
-    from servicekit.db.database import Database
 
 BATCH = 500
 _NEXT_SEQ = update(event_counter).values(seq=event_counter.c.seq + 1).returning(event_counter.c.seq)

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any
 
-from sqlalchemy import and_, delete, select, tuple_, update
+from sqlalchemy import Delete, and_, delete, select, tuple_, update
+from sqlalchemy.ext.asyncio import AsyncConnection
 
+from servicekit.db.database import Database
 from services.vmpool.machines.lease import StartKind
 from services.vmpool.machines.pool_totals import PoolTotals
 from services.vmpool.store.machine_row import MICROSECOND, machine_from_row
 from services.vmpool.store.tables import leases, machine_events, machines, pool_totals, usage_facts
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-
-    from sqlalchemy import Delete
-    from sqlalchemy.ext.asyncio import AsyncConnection
-
-    from servicekit.db.database import Database
 
 BATCH = 2000
 """Rows of one transaction: few, so that other writers do not wait long."""

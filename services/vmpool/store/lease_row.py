@@ -6,23 +6,18 @@ events, which `write_machine` locks.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Any
 
-from sqlalchemy import bindparam, insert, or_, select, update
+from sqlalchemy import ColumnElement, Row, bindparam, insert, or_, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from services.vmpool.errors import LeaseNotFoundError
 from services.vmpool.machines.lease import Holder, Lease, LeaseState, StartKind
+from services.vmpool.machines.machine import Machine
 from services.vmpool.store.tables import leases
 from vocabulary.slots import Slot, gpus_for
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from datetime import datetime
-
-    from sqlalchemy import ColumnElement, Row
-    from sqlalchemy.ext.asyncio import AsyncConnection
-
-    from services.vmpool.machines.machine import Machine
 
 _INSERT_LEASE = insert(leases)
 _STANDING = leases.c.state != LeaseState.ENDED.value

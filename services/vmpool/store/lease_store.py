@@ -5,11 +5,16 @@ All of that is one transaction.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from datetime import datetime, timedelta
 
 from sqlalchemy import bindparam, func, select
 from sqlalchemy.exc import IntegrityError
+from sqlalchemy.ext.asyncio import AsyncConnection
 
+from servicekit.clock import Clock
+from servicekit.db.database import Database
+from servicekit.feed import Feed
 from services.vmpool.errors import (
     LeaseConflictError,
     LeaseNotFoundError,
@@ -40,20 +45,9 @@ from services.vmpool.store.lease_row import (
 )
 from services.vmpool.store.machine_store import locked_machine, locked_machines, read_machine, write_machine
 from services.vmpool.store.tables import leases, machines
-from vocabulary.slots import free_slots, overlap, size_text
+from vocabulary.slots import Slot, free_slots, overlap, size_text
 
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-    from datetime import datetime, timedelta
-
-    from sqlalchemy.ext.asyncio import AsyncConnection
-
-    from servicekit.clock import Clock
-    from servicekit.db.database import Database
-    from servicekit.feed import Feed
-    from vocabulary.slots import Slot
-
-    Grant = tuple[Lease, Machine]
+Grant = tuple[Lease, Machine]
 
 _STANDING = (
     select(leases)

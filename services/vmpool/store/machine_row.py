@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, fields
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import orjson
+from sqlalchemy import RowMapping
 
 from services.vmpool.fault import Fault
 from services.vmpool.machines.machine import Inventory, Machine, MachineState, Origin
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from sqlalchemy import RowMapping
 
 MICROSECOND = timedelta(microseconds=1)
 _FIELDS = tuple(field.name for field in fields(Machine))

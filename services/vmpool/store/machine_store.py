@@ -2,33 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import Any
 
-from sqlalchemy import bindparam, delete, func, insert, select, update
+from sqlalchemy import Select, bindparam, delete, func, insert, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
 
+from servicekit.clock import Clock
+from servicekit.db.database import Database
+from servicekit.feed import Feed
 from services.vmpool.errors import MachineNotFoundError, PoolLimitError, ReservedMachineError, StaleMachineError
 from services.vmpool.fault import Fault
-from services.vmpool.machines.machine import OVER, Machine, MachineState
+from services.vmpool.machines.machine import OVER, Halt, Machine, MachineState
 from services.vmpool.machines.offer import Source
-from services.vmpool.policy.failures import failures_in_a_row
+from services.vmpool.policy.failures import Failures, failures_in_a_row
 from services.vmpool.store.event_log import append_event
 from services.vmpool.store.lease_row import end_leases, locked_leases_of
 from services.vmpool.store.machine_row import machine_from_row, machine_to_row
 from services.vmpool.store.tables import machines, resumes
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from datetime import datetime
-
-    from sqlalchemy import Select
-    from sqlalchemy.ext.asyncio import AsyncConnection
-
-    from servicekit.clock import Clock
-    from servicekit.db.database import Database
-    from servicekit.feed import Feed
-    from services.vmpool.machines.machine import Halt
-    from services.vmpool.policy.failures import Failures
 
 FAILURE_HISTORY = 50
 """Number of latest starts at one source that are searched for failures: far more than the longest back-off needs."""

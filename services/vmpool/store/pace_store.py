@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from datetime import timedelta
+from collections.abc import Iterable, Mapping
+from datetime import datetime, timedelta
 from statistics import fmean, median
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import Select, select
 
+from servicekit.clock import Clock
+from servicekit.db.database import Database
 from services.vmpool.machines.lease import Holder
 from services.vmpool.policy.packing import Pace
 from services.vmpool.store.tables import leases, machines
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from datetime import datetime
-
-    from sqlalchemy import Select
-
-    from servicekit.clock import Clock
-    from servicekit.db.database import Database
 
 HISTORY = 200
 """Number of the latest leases and of the latest starts that count, over all GPU types."""

@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from datetime import datetime, timedelta
+from typing import Any
 
-from sqlalchemy import insert, select, update
+from sqlalchemy import Row, insert, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
 
+from servicekit.clock import Clock
+from servicekit.db.database import Database
 from services.vmpool.machines.lease import Holder, LeaseState
+from services.vmpool.machines.machine import Machine
 from services.vmpool.machines.usage_fact import UsageFact, Use, next_fact, uses_of
 from services.vmpool.store.lease_row import lease_from_row
 from services.vmpool.store.machine_row import machine_from_row
 from services.vmpool.store.tables import leases, machines, usage_facts
 from vocabulary.money import MICROSECOND
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from datetime import datetime, timedelta
-
-    from sqlalchemy import Row
-    from sqlalchemy.ext.asyncio import AsyncConnection
-
-    from servicekit.clock import Clock
-    from servicekit.db.database import Database
-    from services.vmpool.machines.machine import Machine
 
 
 class UsageStore:

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 
 from servicekit.logging import get_logger
 from services.vmpool.errors import ProviderError
+from services.vmpool.machines.offer import Source
+from services.vmpool.policy.failures import Failures
 from services.vmpool.providers.diagnosis import Diagnosable, ProviderFinding
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from datetime import datetime
-
-    from services.vmpool.machines.offer import Source
-    from services.vmpool.policy.failures import Failures
-    from services.vmpool.providers.provider import MachineProvider
-    from services.vmpool.providers.provider_set import ProviderSet
+from services.vmpool.providers.provider import MachineProvider
+from services.vmpool.providers.provider_set import ProviderSet
 
 log = get_logger(__name__)
 

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Generator, Iterator
 from contextlib import aclosing, contextmanager
-from typing import TYPE_CHECKING
 
 from services.vmpool.errors import LogNotFoundError, ProviderError, ProviderUnreachableError
+from services.vmpool.machines.machine import Machine
 from services.vmpool.providers.provider import Resource
+from services.vmpool.providers.provider_set import ProviderSet
+from services.vmpool.store.machine_store import MachineStore
 from services.vmpool.telemetry.log_tail import LogTail
-
-if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
-
-    from services.vmpool.machines.machine import Machine
-    from services.vmpool.providers.provider_set import ProviderSet
-    from services.vmpool.store.machine_store import MachineStore
 
 PIECE_BYTES = 64 * 1024
 """Well below the limit of a gRPC message."""

@@ -2,34 +2,29 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import timedelta
 
+import grpc
 from wavepool.billing.v1 import alerts_pb2 as pb
 from wavepool.billing.v1 import alerts_pb2_grpc
 
+from servicekit.clock import Clock
 from servicekit.rpc.proto_time import duration_to_proto
 from services.vmpool import metrics
+from services.vmpool.capacity.sizer import Sizer
+from services.vmpool.lifecycle.load_book import LoadBook
 from services.vmpool.machines.pool_readings import (
     demand_readings,
     failure_readings,
     machine_readings,
     stopped_reading,
 )
+from services.vmpool.policy.demand_board import DemandBoard
+from services.vmpool.providers.provider_set import ProviderSet
+from services.vmpool.store.machine_store import MachineStore
 from services.vmpool.telemetry.unmet_demand import unmet_demand
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
-    from datetime import timedelta
-
-    import grpc
-
-    from servicekit.clock import Clock
-    from services.vmpool.capacity.sizer import Sizer
-    from services.vmpool.lifecycle.load_book import LoadBook
-    from services.vmpool.policy.demand_board import DemandBoard
-    from services.vmpool.providers.provider_set import ProviderSet
-    from services.vmpool.store.machine_store import MachineStore
-    from vocabulary.readings import Reading
+from vocabulary.readings import Reading
 
 CALL_SECONDS = 5.0
 

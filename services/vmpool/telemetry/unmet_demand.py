@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 
-from services.vmpool.machines.machine import ON_THE_WAY
+from services.vmpool.machines.machine import ON_THE_WAY, Machine
+from services.vmpool.machines.offer import Source
 from services.vmpool.machines.pool_readings import UnmetDemand
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from datetime import datetime
-
-    from services.vmpool.machines.machine import Machine
-    from services.vmpool.machines.offer import Source
-    from services.vmpool.policy.failures import Failures
-    from services.vmpool.policy.packing import Demand
+from services.vmpool.policy.failures import Failures
+from services.vmpool.policy.packing import Demand
 
 
 def unmet_demand(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from datetime import timedelta
 
 import grpc
 from wavepool.billing.v1 import billing_pb2 as pb
@@ -11,13 +11,9 @@ from wavepool.billing.v1 import billing_pb2_grpc
 from servicekit.logging import get_logger
 from servicekit.rpc.proto_time import duration_to_proto, instant_to_proto
 from services.vmpool import metrics
-
-if TYPE_CHECKING:
-    from datetime import timedelta
-
-    from services.vmpool.machines.machine import Machine
-    from services.vmpool.machines.usage_fact import UsageFact
-    from services.vmpool.store.usage_store import UsageStore
+from services.vmpool.machines.machine import Machine
+from services.vmpool.machines.usage_fact import UsageFact
+from services.vmpool.store.usage_store import UsageStore
 
 log = get_logger(__name__)
 

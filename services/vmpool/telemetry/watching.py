@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import AsyncIterator
 
+from servicekit.feed import Feed
 from services.vmpool.errors import InvalidFieldError
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from servicekit.feed import Feed
-    from services.vmpool.store.event_log import EventLog, MachineEvent
+from services.vmpool.store.event_log import EventLog, MachineEvent
 
 
 class Watching:

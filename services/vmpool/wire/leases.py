@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
 
 from wavepool.executor.v1 import inventory_pb2
 from wavepool.vmpool.v1 import vmpool_pb2 as pb
 
 from servicekit.rpc.proto_time import duration_to_proto, instant_to_proto
+from services.vmpool.config import VmPoolSettings
 from services.vmpool.errors import InvalidFieldError
 from services.vmpool.machines.lease import (
     Holder,
+    Lease,
     LeaseRequest,
     PlacedRequest,
     Placement,
@@ -25,21 +28,13 @@ from services.vmpool.machines.lease import (
 from services.vmpool.machines.machine import OVER, Machine, MachineState
 from services.vmpool.machines.offer import START_MARGIN
 from services.vmpool.machines.order_checks import check_fallback_gpu_types, check_gpu_type
+from services.vmpool.machines.pool_totals import PoolTotals
 from services.vmpool.machines.slot import check_size
 from services.vmpool.policy.packing import Demand
-from services.vmpool.policy.sizing import check_demand
+from services.vmpool.policy.sizing import Plan, check_demand
+from services.vmpool.providers.scope import Scope
 from services.vmpool.wire.machines import machine_to_proto
 from vocabulary.slots import Slot
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
-    from datetime import datetime
-
-    from services.vmpool.config import VmPoolSettings
-    from services.vmpool.machines.lease import Lease
-    from services.vmpool.machines.pool_totals import PoolTotals
-    from services.vmpool.policy.sizing import Plan
-    from services.vmpool.providers.scope import Scope
 
 MAX_DEMANDS = 1000
 """Far more than there are kinds of work; a larger report is a bug of the caller."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import Any
 
 from google.protobuf import json_format
 from wavepool.executor.v1 import inventory_pb2
@@ -10,14 +11,9 @@ from wavepool.vmpool.v1 import vmpool_pb2 as pb
 
 from servicekit.rpc.proto_time import duration_to_proto, instant_to_proto
 from services.vmpool.fault import Fault
-from services.vmpool.machines.machine import READY, Machine, MachineState, Origin
+from services.vmpool.machines.machine import READY, Inventory, Machine, MachineState, Origin
+from services.vmpool.store.event_log import MachineEvent
 from vocabulary import slots
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from services.vmpool.machines.machine import Inventory
-    from services.vmpool.store.event_log import MachineEvent
 
 _STATES = {state: pb.MachineState.Value(f"MACHINE_STATE_{state.name}") for state in MachineState}
 _ORIGINS = {origin: pb.MachineOrigin.Value(f"MACHINE_ORIGIN_{origin.name}") for origin in Origin}

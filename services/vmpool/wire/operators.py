@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
 
 from wavepool.vmpool.v1 import vmpool_pb2 as pb
 
 from servicekit.rpc.proto_time import duration_to_proto
 from services.vmpool.capacity.machine_request import MachineRequest
+from services.vmpool.capacity.offering import Offering
 from services.vmpool.errors import InvalidFieldError
+from services.vmpool.machines.offer import Offer, Source
+from services.vmpool.policy.failures import Failures
 from services.vmpool.policy.offer_choice import SpotPolicy
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from datetime import datetime, timedelta
-
-    from services.vmpool.capacity.offering import Offering
-    from services.vmpool.machines.offer import Offer, Source
-    from services.vmpool.policy.failures import Failures
-    from services.vmpool.providers.diagnosis import ProviderFinding
-
+from services.vmpool.providers.diagnosis import ProviderFinding
 
 _SPOT_POLICIES: Mapping[int, SpotPolicy] = {
     pb.SPOT_POLICY_ON_DEMAND: SpotPolicy.ON_DEMAND,

@@ -1,12 +1,7 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from tests.cli.conftest import Answer
+from tests.cli.conftest import Answer, ScriptedGateway
 from tests.cli.invocation import wavepool
-
-if TYPE_CHECKING:
-    from tests.cli.conftest import ScriptedGateway
 
 
 def test_costs_are_shown(gateway: ScriptedGateway) -> None:

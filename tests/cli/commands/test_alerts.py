@@ -1,14 +1,11 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
-from tests.cli.conftest import Answer
+from tests.cli.conftest import Answer, ScriptedGateway
 from tests.cli.invocation import wavepool
-
-if TYPE_CHECKING:
-    from tests.cli.conftest import ScriptedGateway
 
 ALERT = {
     "id": "alert_1",

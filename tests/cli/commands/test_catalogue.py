@@ -1,14 +1,9 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import pytest
 
-from tests.cli.conftest import Answer
+from tests.cli.conftest import Answer, ScriptedGateway
 from tests.cli.invocation import wavepool
-
-if TYPE_CHECKING:
-    import pytest
-
-    from tests.cli.conftest import ScriptedGateway
 
 RELU = {"slug": "relu", "title": "ReLU", "difficulty": "EASY", "tags": ["activation"], "signature": "float* x"}
 

@@ -5,7 +5,8 @@ import json
 import os
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,9 +14,6 @@ from cli.local import checkup
 from services.executor.sandboxes.gaps import Gap
 from tests.cli.conftest import Answer, ScriptedGateway
 from tests.cli.invocation import Run, wavepool
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 HEALTHY = "sandbox: bubblewrap\ncompiling with clang 22\n"
 GAPPY = "sandbox: process\n  does not hold back: the network\ncompiling with clang 22\n"

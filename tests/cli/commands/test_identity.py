@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.cli.conftest import Answer
-from tests.cli.invocation import wavepool
+from tests.cli.conftest import Answer, ScriptedGateway
+from tests.cli.invocation import Run, wavepool
 from wavepool_client.commands import completion
 from wavepool_client.profiles import Profile, load_profiles, profiles_file, save_profile
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.cli.conftest import ScriptedGateway
-    from tests.cli.invocation import Run
 
 SECRET = "wpt_0123456789abcdef"  # noqa: S105 - opens nothing
 ACCOUNT = {"id": "acct_1", "name": "ada", "owner": "user", "owner_name": "ada", "create_time": "2026-01-02T03:04:05Z"}

@@ -1,15 +1,12 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
-from tests.cli.conftest import Answer, Stream
+from tests.cli.conftest import Answer, ScriptedGateway, Stream
 from tests.cli.invocation import Run, wavepool
 from wavepool_client.commands.completion import complete_gpu_type, complete_machine
-
-if TYPE_CHECKING:
-    from tests.cli.conftest import ScriptedGateway
 
 MACHINES = "/api/v1/machines"
 ID = "mach_1"

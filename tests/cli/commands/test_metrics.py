@@ -1,16 +1,13 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from tests.cli.conftest import Answer
+from tests.cli.conftest import Answer, ScriptedGateway
 from tests.cli.invocation import wavepool
-
-if TYPE_CHECKING:
-    from tests.cli.conftest import ScriptedGateway
 
 WIDE = {"COLUMNS": "200"}
 JOBS, QUEUES = "/api/v1/metrics/jobs", "/api/v1/metrics/queues"

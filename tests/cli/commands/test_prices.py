@@ -1,12 +1,9 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from tests.cli.conftest import Answer
+from tests.cli.conftest import Answer, ScriptedGateway
 from tests.cli.invocation import wavepool
-
-if TYPE_CHECKING:
-    from tests.cli.conftest import ScriptedGateway
 
 PRICE: dict[str, Any] = {
     "gpu_type": "MI300X",

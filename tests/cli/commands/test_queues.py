@@ -1,17 +1,13 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
 
-from tests.cli.conftest import Answer
+from tests.cli.conftest import Answer, ScriptedGateway
 from tests.cli.invocation import wavepool
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.cli.conftest import ScriptedGateway
 
 QUEUES, APPLY, WHY = "/api/v1/queues", "/api/v1/queues/apply", "/api/v1/submissions/job_1/why"
 DOCUMENT: dict[str, Any] = {

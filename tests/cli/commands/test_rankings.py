@@ -1,12 +1,9 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from tests.cli.conftest import Answer
+from tests.cli.conftest import Answer, ScriptedGateway
 from tests.cli.invocation import wavepool
-
-if TYPE_CHECKING:
-    from tests.cli.conftest import ScriptedGateway
 
 RANKINGS, COMPARISONS = "/api/v1/rankings", "/api/v1/comparisons"
 ADA: dict[str, Any] = {

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
+from tests.cli.conftest import ScriptedGateway
 from tests.cli.invocation import wavepool
 from tests.cli.reservation_scenes import ACTIVE, ID, introduce, listed
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.cli.conftest import ScriptedGateway
 
 
 @pytest.fixture(autouse=True)

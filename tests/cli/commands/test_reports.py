@@ -1,17 +1,12 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-from tests.cli.conftest import Answer
+from tests.cli.conftest import Answer, ScriptedGateway
 from tests.cli.invocation import wavepool
 from tests.cli.test_verification import PUBLIC, REPORT, envelope
 from wavepool_client.exit_codes import ExitCode
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.cli.conftest import ScriptedGateway
 
 ENVELOPE = envelope({"report": REPORT, "run_id": "r-1"})
 KNOWN = Answer({"machines": [{"id": "mach_0"}, {"id": "mach_1", "signing_public_key": PUBLIC}]})

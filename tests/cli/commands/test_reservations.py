@@ -3,11 +3,13 @@ from __future__ import annotations
 import os
 import shlex
 import socket
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.cli.conftest import Answer, Stream
+from tests.cli.conftest import Answer, ScriptedGateway, Stream
 from tests.cli.invocation import wavepool
 from tests.cli.reservation_scenes import (
     ACTIVE,
@@ -27,12 +29,6 @@ from tests.cli.reservation_scenes import (
 )
 from tests.ssh_keys import new_key
 from wavepool_client.text.not_here import NOT_HERE
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from tests.cli.conftest import ScriptedGateway
 
 
 @pytest.fixture(autouse=True)

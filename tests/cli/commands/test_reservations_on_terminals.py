@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Answer, Stream
+from tests.cli.conftest import Answer, ScriptedGateway, Stream
 from tests.cli.reservation_scenes import (
     ACTIVE,
     AVAILABILITY,
@@ -22,13 +23,6 @@ from tests.cli.reservation_scenes import (
     listed,
 )
 from tests.cli.terminals import Terminal
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from tests.cli.conftest import ScriptedGateway
-
 
 RESERVE = ("reserve", "-h", "0.5", "-g", "1", "-t", "MI300X")
 WAITS = [{"gpu_count": 1, "eta_p50": 0.0}, {"gpu_count": 8, "eta_p50": 60.0}]

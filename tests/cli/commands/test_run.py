@@ -7,14 +7,14 @@ import subprocess
 import sys
 from datetime import UTC, datetime, timedelta
 from inspect import signature
+from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
 
 import psutil
 import pytest
 import time_machine
 
-from tests.cli.conftest import Answer, Stream
+from tests.cli.conftest import Answer, ScriptedGateway, Stream
 from tests.cli.invocation import wavepool
 from tests.cli.reservation_scenes import (
     ACTIVE,
@@ -27,12 +27,6 @@ from tests.cli.reservation_scenes import (
     session_on_this_machine,
 )
 from wavepool_client.commands import reserve, run
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.cli.conftest import ScriptedGateway
-
 
 START = datetime(2096, 11, 26, 8, tzinfo=UTC)
 

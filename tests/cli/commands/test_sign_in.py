@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
-from tests.cli.conftest import Answer
+from tests.cli.conftest import Answer, ScriptedGateway
 from tests.cli.invocation import wavepool
 from wavepool_client.profiles import name_for, profile_at, save_profile
-
-if TYPE_CHECKING:
-    from tests.cli.conftest import ScriptedGateway
 
 SIGN_IN, ME, TOKEN = "/api/v1/sign-in", "/api/v1/me", "/api/v1/tokens/tok_1"
 OFF: dict[str, Any] = {"enabled": False, "device_authorization_endpoint": ""}

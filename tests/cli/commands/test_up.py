@@ -4,21 +4,16 @@ import signal
 import socket
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from cli.commands.up import command_for
 from cli.local.data_folder import claimed
-from tests.cli.conftest import Answer
+from tests.cli.conftest import Answer, ScriptedGateway
 from tests.cli.invocation import wavepool
 from wavepool_client.http.connection import DEFAULT_DATA_DIR
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tests.cli.conftest import ScriptedGateway
 
 
 def test_a_second_up_on_the_same_folder_is_refused(tmp_path: Path) -> None:

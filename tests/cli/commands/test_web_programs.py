@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import socket
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Answer
+from tests.cli.conftest import Answer, ScriptedGateway
 from tests.cli.invocation import wavepool
 from tests.cli.reservation_scenes import ACTIVE, ID, ONE, QUEUED, introduce, listed, session_on_this_machine
 from wavepool_client.errors import UnreachableError
 from wavepool_client.http.connection import Connection
 from wavepool_client.ssh.forwarding import forwarding, free_port
 from wavepool_client.ssh.remote import remote_of
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.cli.conftest import ScriptedGateway
 
 
 @pytest.fixture(autouse=True)

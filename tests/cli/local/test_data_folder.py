@@ -1,15 +1,12 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from cli.local.data_folder import claimed, holder, rotate_logs
 from wavepool_client.errors import InputError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_a_claimed_folder_tells_who_holds_it_and_where_the_gateway_is(tmp_path: Path) -> None:

@@ -1,14 +1,11 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from cli.local.generated_code import stale_protos
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def a_proto(folder: Path, seconds: int, generated_seconds: int | None) -> None:

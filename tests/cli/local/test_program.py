@@ -1,14 +1,11 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from cli.local.program import RESTARTS, crashes_in_a_row, how_it_ended, restart_delay, tail
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @given(st.integers(1, 200))

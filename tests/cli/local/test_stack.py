@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import os
 import socket
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -10,9 +10,6 @@ from cli.local.stack import Ports, Stack
 from servicekit.settings.setting_names import setting_warnings
 from vocabulary.ports import is_free
 from wavepool_client.errors import InputError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_free_ports_are_all_different_and_free() -> None:

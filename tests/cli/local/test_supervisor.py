@@ -7,7 +7,8 @@ import subprocess
 import sys
 import textwrap
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 import psutil
 import pytest
@@ -15,10 +16,6 @@ import pytest
 from cli.local.program import Program, StartError
 from cli.local.supervisor import running
 from cli.local.sweep import marked_processes
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 DEADLINE_SECONDS = 20.0
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import shutil
 import subprocess
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.cli.conftest import Answer
+from tests.cli.conftest import Answer, ScriptedGateway
 from tests.cli.invocation import wavepool
 from tests.cli.reservation_scenes import (
     ACTIVE,
@@ -25,9 +24,6 @@ from tests.cli.reservation_scenes import (
 from wavepool_client.errors import InputError
 from wavepool_client.http.connection import Connection
 from wavepool_client.ssh.config_files import config_file, write_config
-
-if TYPE_CHECKING:
-    from tests.cli.conftest import ScriptedGateway
 
 OWN = b"Host other\n\tPort 2222\r\n# \xff not text\nHost *\n  User nobody"
 

@@ -2,16 +2,13 @@ from __future__ import annotations
 
 import stat
 import subprocess
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tests.ssh_keys import new_key, running_agent
 from wavepool_client.errors import InputError
 from wavepool_client.ssh.keys import is_usable, keys_for, lines_of, made_key, own_identities
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def make(file: Path, kind: str = "ssh-ed25519", **size: int) -> str:

@@ -7,16 +7,12 @@ import os
 import subprocess
 import sys
 import threading
+from collections.abc import Callable, Iterator
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
-from websockets.sync.server import serve
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from websockets.sync.server import Server, ServerConnection
+from websockets.sync.server import Server, ServerConnection, serve
 
 PATH = "/api/v1/reservations/res_01J/tunnel"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import subprocess
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -12,9 +12,6 @@ from tests.ssh_keys import Pair, new_key, running_agent
 from wavepool_client.errors import InputError
 from wavepool_client.ssh import signing
 from wavepool_client.ssh.signing import fingerprint_of, signature_of
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 TEXT = "wavepool: github.com/ada is ada (user_ada), Grüße\n"
 PAIRS = {

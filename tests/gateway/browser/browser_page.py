@@ -4,16 +4,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from playwright.async_api import Page
+from wavepool.executor.v1.run_event_pb2 import Finished
+from wavepool.submission.v1.submission_pb2 import RunMode
 
 from tests.gateway.job_events import whole_run
-
-if TYPE_CHECKING:
-    from playwright.async_api import Page
-    from wavepool.executor.v1.run_event_pb2 import Finished
-    from wavepool.submission.v1.submission_pb2 import RunMode
-
-    from tests.gateway.running_gateway import RunningGateway
+from tests.gateway.running_gateway import RunningGateway
 
 ACCESSIBILITY = """() => {
   const name = (node) => (node.getAttribute("aria-label") || node.labels?.[0]?.textContent || node.textContent || node.alt || node.title || "").trim();

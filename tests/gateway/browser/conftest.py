@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import AsyncGenerator
 
 import pytest_asyncio
 from playwright.async_api import Browser, async_playwright
 
 from tests.gateway.browser.browser_page import BrowserPage
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
-
-    from tests.gateway.running_gateway import RunningGateway
+from tests.gateway.running_gateway import RunningGateway
 
 PROGRAM = "/usr/bin/chromium"
 # One renderer process for all pages, and no imitation of a graphics processor.

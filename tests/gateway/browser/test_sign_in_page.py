@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import AsyncGenerator
 from urllib.parse import parse_qs, urlsplit
 
 import httpx
@@ -14,17 +14,12 @@ from servicekit.clock import SystemClock
 from servicekit.db import database
 from services.billing.config import BillingSettings
 from services.billing.server import build_alerting, build_server, build_stores
+from tests.gateway.browser.browser_page import BrowserPage
 from tests.gateway.running_gateway import RunningGateway, serve, settings_for
 from tests.gateway.scripted_scheduler import PROBLEM
-from tests.identity_provider.running_provider import CLIENT
+from tests.gateway.scripted_services import ScriptedServices
+from tests.identity_provider.running_provider import CLIENT, RunningProvider
 from tests.service_token import SERVICE_TOKEN
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
-
-    from tests.gateway.browser.browser_page import BrowserPage
-    from tests.gateway.scripted_services import ScriptedServices
-    from tests.identity_provider.running_provider import RunningProvider
 
 pytestmark = [pytest.mark.browser, pytest.mark.oidc, pytest.mark.asyncio(loop_scope="module")]
 

@@ -7,25 +7,20 @@ import json
 import math
 import re
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 import grpc
 import pytest
-from playwright.async_api import expect
+from playwright.async_api import Route, expect
 from wavepool.executor.v1 import run_event_pb2
 from wavepool.scheduler.v1 import scheduler_pb2
 from wavepool.submission.v1 import submission_pb2
 
+from tests.gateway.browser.browser_page import BrowserPage
 from tests.gateway.job_events import ACCEPTED, COMPILE_ERROR, PROFILE, WRONG, event, whole_run
 from tests.gateway.refusals import refusal
+from tests.gateway.running_gateway import RunningGateway
 from tests.gateway.scripted_scheduler import ALIAS, PROBLEM
-
-if TYPE_CHECKING:
-    from playwright.async_api import Route
-
-    from tests.gateway.browser.browser_page import BrowserPage
-    from tests.gateway.running_gateway import RunningGateway
-    from tests.gateway.scripted_services import ScriptedServices
+from tests.gateway.scripted_services import ScriptedServices
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
 

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from hipcpu.front import front_end
+from hipcpu.front.front_end import Parsed
 from hipcpu.ir.function import Function, blocks_of
 from hipcpu.ir.instruction import Instruction
 from hipcpu.ir.module import Global, Module
 from hipcpu.modules import back_end
-
-if TYPE_CHECKING:
-    from hipcpu.front.front_end import Parsed
 
 _KERNELS = Path(__file__).parents[1] / "kernels"
 _CATALOGUE = Path(__file__).parents[3] / "problems" / "catalogue"

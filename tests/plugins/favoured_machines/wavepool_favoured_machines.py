@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, Field
 
-if TYPE_CHECKING:
-    from services.scheduler.queue.ordering import JobFacts
-    from services.scheduler.queue.scoring import MachineFacts
+from services.scheduler.queue.ordering import JobFacts
+from services.scheduler.queue.scoring import MachineFacts
 
 
 class Options(BaseModel):

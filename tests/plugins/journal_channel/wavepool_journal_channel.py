@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TextIO
 
 from pydantic import BaseModel
 
-if TYPE_CHECKING:
-    from services.billing.alerts.channels.channel import Notice
+from services.billing.alerts.channels.channel import Notice
 
 
 class Options(BaseModel):

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable
+from typing import Any
 
 from sqlalchemy import Table, insert, update
 from sqlalchemy.exc import DatabaseError
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from servicekit.db.database import Database
+from servicekit.db.database import Database
 
 
 async def allowed_moves(

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
 
 from sqlalchemy import Column, Integer, MetaData, Table, func, insert, select, update
 
 from servicekit.db.database import Database
 from servicekit.db.leader_lease import leader_leases
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
 
 ROLE = "vmpool"
 notes = Table("notes", MetaData(), Column("epoch", Integer, nullable=False))

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta, timezone
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -11,9 +11,6 @@ from sqlalchemy import Column, Integer, MetaData, Table, insert, select, update
 from sqlalchemy.dialects import sqlite
 
 from servicekit.db.database import Database, Instant
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
 
 metadata = MetaData()
 counters = Table(

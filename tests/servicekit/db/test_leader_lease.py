@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import signal
 import sys
+from asyncio.subprocess import Process
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import time_machine
@@ -17,10 +19,11 @@ from hypothesis import strategies as st
 from sqlalchemy import MetaData, Table, UniqueConstraint, insert, select, text
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import DBAPIError
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from servicekit.clock import new_id
 from servicekit.db import leader_lease
-from servicekit.db.database import migrate
+from servicekit.db.database import Database, migrate
 from servicekit.db.group_commit import GroupCommit
 from servicekit.db.leader_lease import (
     POLL_SECONDS,
@@ -32,14 +35,6 @@ from servicekit.db.leader_lease import (
 )
 from servicekit.settings.config import LEADER_TERM
 from tests.servicekit.db.leases import ROLE, expire, note, noted, notes, notes_of, opened, prepare
-
-if TYPE_CHECKING:
-    from asyncio.subprocess import Process
-    from collections.abc import AsyncGenerator, Sequence
-
-    from sqlalchemy.ext.asyncio import AsyncConnection
-
-    from servicekit.db.database import Database
 
 AT_ONCE = timedelta(0)
 LONG = timedelta(seconds=60)

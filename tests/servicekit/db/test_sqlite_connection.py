@@ -3,17 +3,15 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 import threading
-from typing import TYPE_CHECKING, Any
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from servicekit.db.sqlite_connection import SqliteConnection
 
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
-    from pathlib import Path
-
-    Visits = list[str]
+Visits = list[str]
 
 
 @pytest.fixture

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import grpc
 import pytest
@@ -19,9 +20,6 @@ from servicekit.rpc.errors import RefusedCallError
 from servicekit.rpc.server import ServiceServer
 from servicekit.settings.config import ServiceSettings
 from tests.service_token import SERVICE_TOKEN
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, AsyncIterator
 
 ADMINISTRATOR, USER = "wpt_administrator", "wpt_user"
 

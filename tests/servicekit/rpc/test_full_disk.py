@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import errno
+from collections.abc import Iterator
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import grpc
 import pytest
@@ -20,10 +22,6 @@ from servicekit.settings.config import ServiceSettings
 from servicekit.storage import has_room, says_full
 from tests.service_token import AllowedCaller, services_alone
 from tests.small_disk import SmallDisk, small_disk
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 
 @pytest.fixture

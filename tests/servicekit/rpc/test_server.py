@@ -4,7 +4,8 @@ import asyncio
 import os
 import signal
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import AsyncIterator
+from typing import Any
 
 import grpc
 import httpx
@@ -21,9 +22,6 @@ from servicekit.rpc.server import PortTakenError, ServiceServer
 from servicekit.settings.config import ServiceSettings
 from tests.service_token import SERVICE_TOKEN, AllowedCaller, services_alone
 from tests.servicekit.conftest import SERVICE, BadFieldError, Serve, UnknownThingError
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
 
 BALANCE = billing_pb2.GetBalanceResponse(account_name="demo", available_micros=1_990_000)
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import grpc
 import pytest
@@ -21,10 +23,6 @@ from servicekit.service_token import service_token_of
 from servicekit.settings.config import ServiceSettings
 from tests.certificates import make
 from tests.service_token import SERVICE_TOKEN
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
-    from pathlib import Path
 
 EXPIRED = timedelta(seconds=-1)
 BALANCE = billing_pb2.GetBalanceResponse(account_name="demo")

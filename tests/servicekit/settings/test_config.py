@@ -3,7 +3,8 @@ from __future__ import annotations
 import os
 import stat
 from datetime import timedelta
-from typing import TYPE_CHECKING, Self
+from pathlib import Path
+from typing import Self
 
 import pytest
 from pydantic import AliasChoices, Field, TypeAdapter, ValidationError, model_validator
@@ -12,9 +13,6 @@ from pydantic_settings import SettingsConfigDict
 from servicekit.db.database import Database
 from servicekit.rpc.server import CHECK_SETTINGS, run
 from servicekit.settings.config import ServiceSettings, settings_faults
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 class ExampleSettings(ServiceSettings):

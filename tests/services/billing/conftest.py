@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import AsyncIterator
+from pathlib import Path
 
+import grpc
 import pytest
 from wavepool.billing.v1 import alerts_pb2_grpc, billing_pb2_grpc, identity_pb2_grpc, prices_pb2_grpc
 
 from servicekit.clock import SystemClock
 from servicekit.db import database
 from services.billing.config import BillingSettings
-from services.billing.server import build_alerting, build_server, build_stores
+from services.billing.server import Alerting, build_alerting, build_server, build_stores
+from services.billing.service.billing_service import Stores
 from tests.schemas import migrate
 from tests.service_token import AllowedCaller
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-    from pathlib import Path
-
-    import grpc
-
-    from services.billing.server import Alerting
-    from services.billing.service.billing_service import Stores
 
 
 @pytest.fixture

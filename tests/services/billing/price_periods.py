@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from services.billing.prices.price_change import WantedPrice, price_change
-from services.billing.prices.price_period import PriceSource
+from services.billing.prices.price_change import PriceChange, WantedPrice, price_change
+from services.billing.prices.price_period import PricePeriod, PriceSource
 from vocabulary.money import Tariff
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from services.billing.prices.price_change import PriceChange
-    from services.billing.prices.price_period import PricePeriod
 
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
 

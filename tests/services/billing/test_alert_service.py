@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import grpc
@@ -12,14 +13,11 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from wavepool.billing.v1 import alerts_pb2 as pb
 
 from services.billing.config import BillingSettings
+from services.billing.server import Alerting
 from tests.services.billing.test_service import failure
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from wavepool.billing.v1.alerts_pb2_grpc import AlertServiceAsyncStub
-
-    from services.billing.server import Alerting
 
 RULES = """[
   {"name": "machines-failed", "severity": "CRITICAL", "reading": "pool.failed_machines", "comparison": ">=",

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from functools import partial
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -28,16 +29,12 @@ from services.billing.ledger.machine_usage import MachineUsage, Use
 from services.billing.ledger_keeper import LedgerKeeper
 from services.billing.server import build_stores
 from services.billing.store.budget_store import BudgetStore, ChargedSums
+from services.billing.store.ledger_store import Receipt
+from tests.postgres_server import PostgresServer
 from tests.schemas import migrate
 from vocabulary.money import Tariff
 
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterator
-
-    from services.billing.store.ledger_store import Receipt
-    from tests.postgres_server import PostgresServer
-
-    Call = Callable[[], Awaitable[Receipt]]
+Call = Callable[[], Awaitable[Receipt]]
 
 MIGRATIONS = "services.billing:migrations"
 START = datetime(2026, 1, 1, tzinfo=UTC)

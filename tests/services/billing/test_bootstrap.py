@@ -2,18 +2,16 @@ from __future__ import annotations
 
 import stat
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
+from servicekit.db.database import Database
+from services.billing.config import BillingSettings
 from services.billing.errors import InvalidFieldError
 from services.billing.identity.rights import ALL_SCOPES, Role
 from services.billing.server import prepare
-
-if TYPE_CHECKING:
-    from servicekit.db.database import Database
-    from services.billing.config import BillingSettings
-    from services.billing.service.billing_service import Stores
+from services.billing.service.billing_service import Stores
 
 
 async def granted_micros(stores: Stores) -> int:

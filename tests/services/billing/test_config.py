@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from pydantic import ValidationError
@@ -10,9 +10,6 @@ from servicekit.settings.config import settings_faults
 from services.billing.config import BillingSettings
 from vocabulary.gpu_types import GPU_TYPES
 from vocabulary.money import Tariff
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_defaults_are_the_published_ones() -> None:

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
 
 import pytest
 
 from services.billing.errors import GithubNameTakenError
+from services.billing.service.billing_service import Stores
 from services.billing.store.github_store import KeptKeys
-
-if TYPE_CHECKING:
-    from services.billing.service.billing_service import Stores
 
 NOW = datetime(2026, 11, 26, 12, 0, tzinfo=UTC)
 HOUR = timedelta(hours=1)

@@ -1,19 +1,16 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta
-from typing import TYPE_CHECKING
 
 import pytest
 
 from servicekit.clock import ManualClock
+from servicekit.db.database import Database
+from services.billing.config import BillingSettings
 from services.billing.ledger.machine_usage import MachineUsage
 from services.billing.projections.history import Day, projection
 from services.billing.server import build_stores
 from services.billing.store.history_store import HistoryStore
-
-if TYPE_CHECKING:
-    from servicekit.db.database import Database
-    from services.billing.config import BillingSettings
 
 FIRST, END = date(2026, 9, 1), date(2026, 9, 4)
 START = datetime(2026, 9, 1, 23, 30, tzinfo=UTC)

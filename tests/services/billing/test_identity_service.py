@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+from collections.abc import Awaitable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import grpc
@@ -9,18 +11,13 @@ import pytest
 from google.protobuf.timestamp_pb2 import Timestamp
 from wavepool.billing.v1 import identity_pb2 as pb
 
-from servicekit.rpc.errors import rpc_failure
+from servicekit.rpc.errors import RpcFailure, rpc_failure
 from services.billing.identity.rights import Role, Scope
 from services.billing.identity.team import MemberLevel
+from services.billing.service.billing_service import Stores
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable
-    from pathlib import Path
-
     from wavepool.billing.v1.identity_pb2_grpc import IdentityServiceAsyncStub
-
-    from servicekit.rpc.errors import RpcFailure
-    from services.billing.service.billing_service import Stores
 
 DENIED, MISSING, WRONG = (
     grpc.StatusCode.PERMISSION_DENIED,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Awaitable
 from typing import TYPE_CHECKING, Any
 
 import grpc
@@ -11,20 +12,16 @@ from cryptography.hazmat.primitives.asymmetric.rsa import generate_private_key
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from wavepool.billing.v1 import identity_pb2 as pb
 
-from servicekit.rpc.errors import rpc_failure
+from servicekit.rpc.errors import RpcFailure, rpc_failure
 from services.billing.errors import InvalidFieldError, KeyTakenError
 from services.billing.identity.rights import Role, Scope
 from services.billing.identity.ssh_key import MOST_KEYS
 from services.billing.identity.team import MemberLevel
+from services.billing.service.billing_service import Stores
 from tests.ssh_keys import new_key
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable
-
     from wavepool.billing.v1.identity_pb2_grpc import IdentityServiceAsyncStub
-
-    from servicekit.rpc.errors import RpcFailure
-    from services.billing.service.billing_service import Stores
 
 ADA, BOB = new_key("ada@laptop"), new_key("bob@laptop")
 

@@ -6,7 +6,6 @@ import asyncio
 import tempfile
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -16,9 +15,7 @@ from services.billing.config import BillingSettings
 from services.billing.errors import LastAdministratorError, NotAllowedError, UserDisabledError
 from services.billing.identity.rights import ALL_SCOPES, Role, Scope
 from services.billing.server import build_stores
-
-if TYPE_CHECKING:
-    from services.billing.service.billing_service import Stores
+from services.billing.service.billing_service import Stores
 
 NAMES = ("ada", "bob", "eve")
 users = st.sampled_from(NAMES)

@@ -7,7 +7,6 @@ import os
 import random
 import signal
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 import pytest
 from sqlalchemy import event
@@ -15,10 +14,8 @@ from sqlalchemy import event
 from servicekit.db import database
 from services.billing.config import BillingSettings
 from services.billing.server import build_stores
+from services.billing.service.billing_service import Stores
 from vocabulary.money import Tariff
-
-if TYPE_CHECKING:
-    from services.billing.service.billing_service import Stores
 
 ROUNDS = [60, pytest.param(1_000, marks=pytest.mark.soak)]
 STATEMENTS = 100

@@ -1,16 +1,19 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
-from typing import TYPE_CHECKING
 
 import pytest
-from sqlalchemy import delete, update
+from sqlalchemy import Table, delete, update
 from sqlalchemy.exc import DBAPIError
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from servicekit.clock import ManualClock
+from servicekit.db.database import Database
+from services.billing.config import BillingSettings
 from services.billing.errors import (
     BudgetExceededError,
     HoldExpiredError,
@@ -26,21 +29,11 @@ from services.billing.ledger.budgets import Period, Scope
 from services.billing.ledger.holds import Purpose
 from services.billing.ledger.machine_usage import MachineUsage
 from services.billing.server import build_stores
+from services.billing.service.billing_service import Stores
+from services.billing.store.ledger_store import Receipt
 from services.billing.store.posting_store import PostingStore
 from services.billing.store.tables import postings, transactions
 from vocabulary.money import Tariff
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from sqlalchemy import Table
-    from sqlalchemy.ext.asyncio import AsyncConnection
-
-    from servicekit.db.database import Database
-    from services.billing.config import BillingSettings
-    from services.billing.service.billing_service import Stores
-    from services.billing.store.ledger_store import Receipt
-
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)

@@ -3,12 +3,9 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
 
 from services.billing.ledger.machine_usage import MachineUsage, Use
-
-if TYPE_CHECKING:
-    from services.billing.service.billing_service import Stores
+from services.billing.service.billing_service import Stores
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 HOUR = MachineUsage(

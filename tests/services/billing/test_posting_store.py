@@ -1,13 +1,9 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
 from services.billing.errors import AccountNotFoundError
-
-if TYPE_CHECKING:
-    from services.billing.service.billing_service import Stores
+from services.billing.service.billing_service import Stores
 
 
 async def test_lines_are_those_of_one_account_newest_first(stores: Stores) -> None:

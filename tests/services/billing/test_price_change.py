@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -10,10 +9,8 @@ from hypothesis import strategies as st
 from services.billing.errors import BillingError, InvalidFieldError, PastPriceError, PricePeriodsOverlapError
 from services.billing.prices.price_change import WantedPrice, price_change
 from services.billing.prices.price_list import PriceList
+from services.billing.prices.price_period import PricePeriod
 from tests.services.billing.price_periods import NOW, a_price, after, counted_ids, day, periods_of, spans
-
-if TYPE_CHECKING:
-    from services.billing.prices.price_period import PricePeriod
 
 FIRST = (0.0, a_price(1.99))
 

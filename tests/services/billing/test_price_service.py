@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import grpc
@@ -9,18 +10,15 @@ from google.protobuf.duration_pb2 import Duration
 from google.protobuf.timestamp_pb2 import Timestamp
 from wavepool.billing.v1 import prices_pb2 as pb
 
+from servicekit.db.database import Database
 from servicekit.rpc.errors import rpc_failure
+from services.billing.config import BillingSettings
 from services.billing.server import prepare
+from services.billing.service.billing_service import Stores
 from vocabulary.gpu_types import GPU_TYPES
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from wavepool.billing.v1.prices_pb2_grpc import PriceServiceAsyncStub
-
-    from servicekit.db.database import Database
-    from services.billing.config import BillingSettings
-    from services.billing.service.billing_service import Stores
 
 
 @pytest.fixture

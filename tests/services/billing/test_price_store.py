@@ -3,22 +3,19 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 import pytest
 from sqlalchemy import delete, insert, select, update
 from sqlalchemy.exc import DBAPIError
 
 from servicekit.clock import ManualClock
+from servicekit.db.database import Database
 from services.billing.errors import PastPriceError, PricePeriodsOverlapError
 from services.billing.prices.price_period import PricePeriod, PriceSource
 from services.billing.store.price_store import PriceStore
 from services.billing.store.tables import price_periods
 from tests.services.billing.price_periods import NOW, a_price, counted_ids, day, spans
 from vocabulary.money import Tariff
-
-if TYPE_CHECKING:
-    from servicekit.db.database import Database
 
 RATES = {"MI300X": Tariff(1_990_000), "MI210": Tariff(1_100_000)}
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import grpc
@@ -10,18 +11,15 @@ from wavepool.billing.v1 import projections_pb2 as pb
 from wavepool.billing.v1.projections_pb2_grpc import ProjectionServiceStub
 
 from servicekit.clock import ManualClock
+from servicekit.db.database import Database
 from servicekit.rpc.errors import rpc_failure
+from services.billing.config import BillingSettings
 from services.billing.server import build_stores
+from services.billing.service.billing_service import Stores
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from wavepool.billing.v1.prices_pb2_grpc import PriceServiceAsyncStub
     from wavepool.billing.v1.projections_pb2_grpc import ProjectionServiceAsyncStub
-
-    from servicekit.db.database import Database
-    from services.billing.config import BillingSettings
-    from services.billing.service.billing_service import Stores
 
 
 @pytest.fixture

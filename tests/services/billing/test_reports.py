@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
 
 import pytest
 
 from servicekit.clock import ManualClock
+from servicekit.db.database import Database
 from services.billing.alerts import money_metrics
+from services.billing.config import BillingSettings
 from services.billing.errors import AccountNotFoundError, InvalidFieldError
 from services.billing.ledger.books import Book, PostingKind
 from services.billing.ledger.holds import Purpose
@@ -15,11 +16,7 @@ from services.billing.ledger.report import CostReport, OverheadPolicy, RunCost
 from services.billing.ledger_keeper import LedgerKeeper
 from services.billing.projections.history import projection
 from services.billing.server import build_stores
-
-if TYPE_CHECKING:
-    from servicekit.db.database import Database
-    from services.billing.config import BillingSettings
-    from services.billing.service.billing_service import Stores
+from services.billing.service.billing_service import Stores
 
 START = datetime(2026, 1, 1, 12, tzinfo=UTC)
 MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)

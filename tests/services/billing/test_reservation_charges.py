@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -13,23 +14,20 @@ from hypothesis import strategies as st
 from wavepool.billing.v1 import billing_pb2 as pb
 
 from servicekit.clock import ManualClock
+from servicekit.db.database import Database
 from servicekit.rpc.errors import RpcFailure, rpc_failure
 from servicekit.rpc.proto_time import duration_to_proto, instant_to_proto
+from services.billing.config import BillingSettings
 from services.billing.errors import BudgetExceededError, IdempotencyKeyReusedError, InvalidFieldError
 from services.billing.ledger.budgets import Period, Scope
 from services.billing.ledger.holds import Hold, Purpose
 from services.billing.server import build_stores
+from services.billing.service.billing_service import Stores
+from services.billing.store.ledger_store import Receipt
 from vocabulary.money import Tariff
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable
-
     from wavepool.billing.v1.billing_pb2_grpc import BillingServiceAsyncStub
-
-    from servicekit.db.database import Database
-    from services.billing.config import BillingSettings
-    from services.billing.service.billing_service import Stores
-    from services.billing.store.ledger_store import Receipt
 
 START = datetime(2026, 1, 1, 12, tzinfo=UTC)
 MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)

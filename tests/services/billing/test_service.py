@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+from collections.abc import Awaitable
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import grpc
@@ -9,19 +11,14 @@ from google.protobuf.duration_pb2 import Duration
 from google.protobuf.timestamp_pb2 import Timestamp
 from wavepool.billing.v1 import billing_pb2 as pb
 
-from servicekit.rpc.errors import rpc_failure
+from servicekit.rpc.errors import RpcFailure, rpc_failure
 from servicekit.rpc.proto_time import duration_to_proto
 from services.billing.config import BillingSettings
+from services.billing.service.billing_service import Stores
 from vocabulary.money import Tariff
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable
-    from pathlib import Path
-
     from wavepool.billing.v1.billing_pb2_grpc import BillingServiceAsyncStub
-
-    from servicekit.rpc.errors import RpcFailure
-    from services.billing.service.billing_service import Stores
 
 
 @pytest.fixture

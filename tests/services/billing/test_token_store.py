@@ -2,12 +2,12 @@ from __future__ import annotations
 
 import asyncio
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
 
 import pytest
 from sqlalchemy import select
 
 from servicekit.clock import ManualClock, new_id
+from servicekit.db.database import Database
 from services.billing.errors import (
     InvalidFieldError,
     InvalidTokenError,
@@ -19,12 +19,9 @@ from services.billing.errors import (
 )
 from services.billing.identity.rights import Role, Scope
 from services.billing.identity.team import MemberLevel
+from services.billing.service.billing_service import Stores
 from services.billing.store.tables import tokens
 from services.billing.store.token_store import TokenStore
-
-if TYPE_CHECKING:
-    from servicekit.db.database import Database
-    from services.billing.service.billing_service import Stores
 
 
 async def test_a_token_tells_its_user_and_account(stores: Stores) -> None:

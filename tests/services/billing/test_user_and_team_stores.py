@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import asyncio
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -14,12 +14,10 @@ from services.billing.errors import (
     UserNotFoundError,
 )
 from services.billing.identity.account import OwnerKind
+from services.billing.identity.api_token import ApiToken
 from services.billing.identity.rights import Role
 from services.billing.identity.team import MemberLevel, Origin
-
-if TYPE_CHECKING:
-    from services.billing.identity.api_token import ApiToken
-    from services.billing.service.billing_service import Stores
+from services.billing.service.billing_service import Stores
 
 DAY = timedelta(days=1)
 

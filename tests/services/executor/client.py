@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import itertools
 import time
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import grpc
 import pytest
@@ -15,15 +17,10 @@ from wavepool.executor.v1 import executor_pb2, executor_pb2_grpc, inventory_pb2,
 from wavepool.submission.v1 import submission_pb2
 
 from servicekit.rpc.errors import RpcFailure, rpc_failure
+from services.executor.server import ExecutorServer
 from tests.job_specs import SUBMISSION_FIELDS
 
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-    from pathlib import Path
-
-    from services.executor.server import ExecutorServer
-
-    StartExecutor = Callable[..., Awaitable[tuple[ExecutorServer, "Client"]]]
+StartExecutor = Callable[..., Awaitable[tuple[ExecutorServer, "Client"]]]
 
 LEASE_TOKEN = "the-lease-token"  # noqa: S105  of a test
 ADMIN_TOKEN = "the-admin-token"  # noqa: S105  of a test

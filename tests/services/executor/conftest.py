@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
-from servicekit.clock import SystemClock
+from servicekit.clock import Clock, SystemClock
 from servicekit.rpc.channels import open_channel
 from services.executor.config import ExecutorSettings
 from services.executor.core.model.job import CoreJob
@@ -22,18 +22,11 @@ from services.executor.judges.judge import Judge
 from services.executor.machine.inventory import InventoryReader
 from services.executor.machine.load import LoadMeter
 from services.executor.machine.signing import Signer
-from services.executor.server import build_server
+from services.executor.server import ExecutorServer, build_server
+from services.executor.sessions.session_sandbox import SessionSandbox
 from services.executor.wire.capabilities import Capabilities
 from submissions.modes import Mode
-from tests.services.executor.client import ADMIN_TOKEN, LEASE_TOKEN, Client
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable
-
-    from servicekit.clock import Clock
-    from services.executor.server import ExecutorServer
-    from services.executor.sessions.session_sandbox import SessionSandbox
-    from tests.services.executor.client import StartExecutor
+from tests.services.executor.client import ADMIN_TOKEN, LEASE_TOKEN, Client, StartExecutor
 
 JUDGE = [sys.executable, str(Path(__file__).with_name("scripted_judge.py"))]
 REPOSITORY = Path(__file__).parents[3]

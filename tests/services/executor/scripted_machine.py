@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from services.executor.devices.inventory import DeviceFacts, GpuFacts
-
-if TYPE_CHECKING:
-    import threading
 
 
 def gpus(count: int, device_count: int = 1) -> tuple[GpuFacts, ...]:

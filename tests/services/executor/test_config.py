@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import stat
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from pydantic import ValidationError
@@ -15,9 +15,6 @@ from services.executor.core.commands.command_line import parser
 from services.executor.machine.kept_secret import kept_secret
 from services.executor.sandboxes.choice import SandboxSetting
 from services.executor.server import check_settings
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_metrics_are_on_the_port_plus_1000() -> None:

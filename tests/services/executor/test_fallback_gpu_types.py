@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from wavepool.scheduler.v1 import scheduler_pb2, scheduler_pb2_grpc
 from wavepool.submission.v1 import submission_pb2
@@ -19,29 +21,22 @@ from servicekit.loops import run_loop
 from servicekit.service_token import service_token_of
 from services.billing.config import BillingSettings
 from services.billing.server import build_alerting, build_server, build_stores, prepare
+from services.billing.service.billing_service import Stores
 from services.scheduler.config import SchedulerSettings
 from services.scheduler.server import build as build_scheduler
 from services.vmpool.config import VmPoolSettings
 from services.vmpool.errors import ProviderError
 from services.vmpool.fault import Fault
 from services.vmpool.lifecycle.executor_client import ExecutorClient
-from services.vmpool.providers.provider import UNNAMED, Observation, ProviderState, Resource
+from services.vmpool.providers.provider import UNNAMED, Observation, Order, ProviderState, Resource
 from services.vmpool.providers.provider_set import ProviderSet
 from services.vmpool.server import build as build_vmpool
 from tests.job_specs import job_spec
 from tests.service_token import AllowedCaller
-from tests.services.executor.client import QUICK
+from tests.services.executor.client import QUICK, StartExecutor
 from tests.services.scheduler.cluster import PROBLEM, PROBLEMS
 from tests.services.vmpool.scripted_provider import ScriptedProvider
 from vocabulary.money import price_of
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable, Coroutine
-    from pathlib import Path
-
-    from services.billing.service.billing_service import Stores
-    from services.vmpool.providers.provider import Order
-    from tests.services.executor.client import StartExecutor
 
 TIMEOUT_SECONDS = 90.0
 SOLD_OUT = "no MI300X is left in atl1, says the cloud"

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from services.executor.leases.fence_file import FenceFile
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SEEN = (7, 7, 0, 3)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import grpc
 import psutil
@@ -13,15 +13,10 @@ from wavepool.executor.v1 import run_event_pb2
 from services.executor.devices.inventory import DeviceFacts
 from services.executor.leases.errors import ROOM_RETRY
 from tests.freezer import frozen
-from tests.services.executor.client import refusal, request, until
+from tests.services.executor.client import StartExecutor, refusal, request, until
 from tests.services.executor.conftest import start_soon_killed_judge
 from tests.services.executor.scripted_machine import ScriptedMachine, gpus
 from tests.small_disk import small_disk
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.services.executor.client import StartExecutor
 
 
 def counting(file: Path, then: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import grpc
 import pytest
@@ -16,13 +16,8 @@ from services.executor.devices.inventory import DeviceFacts, UnreadFact
 from services.executor.devices.sim.sim_device import SimulatedGpu
 from services.executor.machine.host_facts import mib_of, usable_mib, value_of
 from services.executor.machine.inventory import InventoryReader
-from tests.services.executor.client import QUICK, refusal, request, until
+from tests.services.executor.client import QUICK, StartExecutor, refusal, request, until
 from tests.services.executor.scripted_machine import ScriptedMachine, gpus
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.services.executor.client import StartExecutor
 
 TWO = DeviceFacts(gpus(2), rocm_version="7.0.2", driver_version="6.12.12")
 

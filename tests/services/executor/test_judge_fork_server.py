@@ -6,8 +6,8 @@ import asyncio
 import os
 import signal
 import sys
+from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 import uvloop
@@ -21,9 +21,6 @@ from services.executor.sandboxes.process_tree import descendants
 from submissions.modes import Mode
 from tests.services.executor.client import until
 from tests.services.executor.conftest import REPOSITORY
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
 
 SCRIPTED = [sys.executable, "-m", "tests.services.executor.scripted_fork_server"]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(REPOSITORY)}

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from wavepool.executor.v1.run_event_pb2 import VERDICT_ACCEPTED, VERDICT_INFRA_ERROR
@@ -15,9 +15,6 @@ from services.executor.judges.pool import JudgePool
 from submissions.modes import Mode
 from tests.services.executor.client import until
 from tests.services.executor.conftest import JUDGE, REPOSITORY
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
 
 JOB = CoreJob("finish ACCEPTED", Mode.CHECK, "softmax")
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import signal
+from collections.abc import AsyncGenerator, Collection
 from contextlib import asynccontextmanager, closing
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import docker
 import pytest
@@ -18,9 +18,6 @@ from services.executor.sandboxes.limits.cgroup_place import cgroup_of
 from services.executor.sandboxes.process_tree import descendants
 from tests.services.executor.client import until
 from tests.services.executor.test_process import BOMB, SOLUTION, STUCK, TALKER, Executor, all_ended, asked, living
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Collection
 
 STAGES = {
     "compiling": (BOMB, submission_pb2.RUN_MODE_CHECK),

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import grpc
 from wavepool.executor.v1 import run_event_pb2
 
-from tests.services.executor.client import QUICK, Client, held, in_seconds, name_of, refusal, request, until
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.services.executor.client import StartExecutor
+from tests.services.executor.client import (
+    QUICK,
+    Client,
+    StartExecutor,
+    held,
+    in_seconds,
+    name_of,
+    refusal,
+    request,
+    until,
+)
 
 
 async def test_a_run_ends_when_its_lease_expires(client: Client, tmp_path: Path) -> None:

@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from wavepool.submission.v1.submission_pb2 import RUN_MODE_CHECK, Submission
 
 from servicekit.clock import ManualClock
+from services.scheduler.jobs.job import Job
 from services.scheduler.jobs.resources import Isolation, Resources
 from services.scheduler.peers.executors import Executors, RunRefusedError
 from services.scheduler.peers.pool import Pool
 from services.vmpool.config import VmPoolSettings
 from services.vmpool.providers.provider import Observation, ProviderState
 from tests.service_token import AllowedCaller
-from tests.services.executor.client import QUICK
+from tests.services.executor.client import QUICK, StartExecutor
 from tests.services.scheduler.jobs import a_queued_job
 from tests.services.vmpool.conftest import bench_on
 from tests.services.vmpool.scripted_provider import ScriptedProvider
 from vocabulary.limits import LONGEST_RUN
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-    from pathlib import Path
-
-    from services.scheduler.jobs.job import Job
-    from tests.services.executor.client import StartExecutor
 
 MINUTE = timedelta(minutes=1)
 HALF = 4

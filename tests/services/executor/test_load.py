@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from services.executor.machine.load import SHORTEST_SECONDS, Load, LoadMeter
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from tests.services.executor.client import StartExecutor
+from tests.services.executor.client import StartExecutor
 
 MEMINFO = "MemTotal:       8192000 kB\nMemFree:         100000 kB\nMemAvailable:   {} kB\n"
 

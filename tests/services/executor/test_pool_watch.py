@@ -5,16 +5,12 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 import grpc
 import pytest
 
 from services.executor.machine.pool_watch import RECHECK_SECONDS, PoolGoneError, PoolWatch
-from tests.services.executor.client import Client
-
-if TYPE_CHECKING:
-    from tests.services.executor.client import StartExecutor
+from tests.services.executor.client import Client, StartExecutor
 
 
 @dataclass

@@ -8,9 +8,10 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import AsyncGenerator, Generator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
 import pytest
 from wavepool.executor.v1 import executor_pb2, run_event_pb2
@@ -21,9 +22,6 @@ from services.executor.sandboxes.limits.cgroup_place import cgroup_parents
 from services.executor.sandboxes.process_tree import children, descendants
 from tests.services.executor.client import LEASE_TOKEN, Client, name_of, request, until
 from wavepool_client.verification import check_source, parse, report_of, verify
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Generator, Iterable, Mapping, Sequence
 
 REPOSITORY = Path(__file__).parents[3]
 SOLUTION = (REPOSITORY / "problems/catalogue/leaky-relu/solution.hip").read_text()

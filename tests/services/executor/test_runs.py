@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import grpc
 import pytest
 from wavepool.executor.v1 import run_event_pb2
 from wavepool.submission.v1 import submission_pb2
 
-from tests.services.executor.client import QUICK, Client, held, name_of, refusal, request
+from tests.services.executor.client import QUICK, Client, StartExecutor, held, name_of, refusal, request
 from tests.services.executor.conftest import start_soon_killed_judge
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.services.executor.client import StartExecutor
 
 
 async def test_a_run_streams_numbered_events_and_ends_with_its_verdict(client: Client) -> None:

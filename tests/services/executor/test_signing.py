@@ -3,15 +3,12 @@ from __future__ import annotations
 import base64
 import json
 import stat
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from services.executor.machine.signing import Signer, SigningKeyError, signed_bytes
 from wavepool_client.verification import NotVerifiedError, parse, verify
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_a_machine_keeps_its_key_where_nobody_else_reads_it(tmp_path: Path) -> None:

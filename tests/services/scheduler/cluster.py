@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import grpc
 from wavepool.billing.v1 import alerts_pb2_grpc, billing_pb2_grpc, identity_pb2_grpc, prices_pb2_grpc
@@ -23,7 +25,7 @@ from wavepool.vmpool.v1 import vmpool_pb2_grpc
 
 from problems.kit.definition import CatalogueEntry
 from problems.kit.signature import Initial, parse_signature
-from servicekit.clock import SystemClock
+from servicekit.clock import Clock, SystemClock
 from servicekit.db.database import Database
 from services.scheduler.config import SchedulerSettings
 from services.scheduler.server import MIGRATIONS, Scheduler, build
@@ -34,12 +36,6 @@ from tests.services.scheduler.scripted_billing import ScriptedAlerts, ScriptedBi
 from tests.services.scheduler.scripted_executor import PASSING, ScriptedExecutor, compiling
 from tests.services.scheduler.scripted_pool import ScriptedPool
 from tests.services.scheduler.scripted_sessions import ScriptedSessions
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable
-    from pathlib import Path
-
-    from servicekit.clock import Clock
 
 ACCOUNT = "account-1"
 USER = "user-1"

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import timedelta
-from typing import TYPE_CHECKING, Any, ClassVar
+from datetime import datetime, timedelta
+from typing import Any, ClassVar
 
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
@@ -13,9 +14,10 @@ from wavepool.vmpool.v1 import vmpool_pb2
 
 from servicekit.clock import ManualClock
 from services.scheduler.fairness.settings import Queues, QueueSettings
+from services.scheduler.jobs.job import Job
 from services.scheduler.jobs.reservation import GRACE, Reservation, ReservationState
 from services.scheduler.jobs.resources import Resources
-from services.scheduler.jobs.spec import Lease
+from services.scheduler.jobs.spec import Lease, Placement
 from services.scheduler.queue.dated_book import DatedBook
 from services.scheduler.queue.inventory import Inventory
 from services.scheduler.queue.ordering import Age, ranked_by
@@ -29,13 +31,6 @@ from tests.services.scheduler.test_situations import NO_STORE, machine
 from vocabulary.limits import LONGEST_RUN
 from vocabulary.money import price_of
 from vocabulary.slots import EIGHTHS_PER_GPU, WHOLE_GPU, covered
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from datetime import datetime
-
-    from services.scheduler.jobs.job import Job
-    from services.scheduler.jobs.spec import Placement
 
 MINUTE = timedelta(minutes=1)
 LEAD = 5 * MINUTE

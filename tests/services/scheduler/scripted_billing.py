@@ -3,7 +3,8 @@
 # ruff: noqa: N802 - methods are named by the protos, and grpc's contexts have no useful type
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Awaitable, Callable
+from typing import Any
 
 import grpc
 from wavepool.billing.v1 import (
@@ -19,9 +20,6 @@ from wavepool.billing.v1 import (
 
 from vocabulary.gpu_types import GPU_TYPES
 from vocabulary.money import price_of
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
 
 PRICE_MICROS_PER_HOUR = 1_990_000
 

@@ -4,14 +4,12 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import grpc
 from wavepool.executor.v1 import executor_pb2, executor_pb2_grpc, run_event_pb2
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Sequence
 
 TOKEN = "lease-token"  # noqa: S105 - opens nothing
 

@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import grpc
 from wavepool.executor.v1 import inventory_pb2
@@ -14,9 +15,6 @@ from wavepool.vmpool.v1 import vmpool_pb2, vmpool_pb2_grpc
 from servicekit.rpc.proto_time import duration_to_proto
 from tests.services.scheduler.scripted_executor import TOKEN
 from vocabulary.slots import WHOLE_GPU, Slot, free_slots, overlap, taken
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Sequence
 
 
 class ScriptedPool(vmpool_pb2_grpc.VmPoolServiceServicer):

@@ -4,19 +4,15 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import Any
 
 import grpc
 from wavepool.executor.v1 import session_pb2, session_pb2_grpc
 
-from servicekit.clock import SystemClock
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-    from datetime import datetime
-
-    from servicekit.clock import Clock
+from servicekit.clock import Clock, SystemClock
 
 HOST_KEY = "ssh-ed25519 AAAAhost"
 SOFTWARE = {"driver": "6.12.12", "rocm": "6.4.1"}

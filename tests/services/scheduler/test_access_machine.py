@@ -8,8 +8,7 @@ it was told. One can log in if both do.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from datetime import timedelta
-from typing import TYPE_CHECKING
+from datetime import datetime, timedelta
 
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -17,6 +16,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from wavepool.executor.v1 import session_pb2
 
 from services.executor.sessions.timetable import Timetable
+from services.scheduler.jobs.job import Job, Outcome
 from services.scheduler.jobs.outcome import Ending
 from services.scheduler.jobs.reservation import GRACE, SILENCE_AFTER_END, Extension, Reservation, ReservationState
 from services.scheduler.jobs.states import OVER_STATES, WAITING_STATES, JobState
@@ -24,11 +24,6 @@ from services.scheduler.runs.session_attempt import CLOSE_GRACE
 from services.scheduler.wire import payloads
 from tests.services.scheduler.jobs import LEASE, START, a_queued_job
 from vocabulary.ssh_keys import Key
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from services.scheduler.jobs.job import Job, Outcome
 
 SECOND, MINUTE = timedelta(seconds=1), timedelta(minutes=1)
 USERS = ("alice", "bob", "carol")

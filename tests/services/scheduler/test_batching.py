@@ -1,16 +1,13 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from collections.abc import AsyncIterator
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from services.scheduler.queue.batching import MAX_WAITING, batches
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
 
 
 async def stream(pauses: list[bool]) -> AsyncIterator[int]:

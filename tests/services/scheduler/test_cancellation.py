@@ -2,20 +2,15 @@ from __future__ import annotations
 
 import asyncio
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import grpc
 import pytest
 from wavepool.executor.v1 import run_event_pb2
 from wavepool.scheduler.v1 import scheduler_pb2
 
-from tests.services.scheduler.cluster import kinds, scripted_cluster
+from tests.services.scheduler.cluster import Cluster, kinds, scripted_cluster
 from tests.services.scheduler.scripted_executor import compiling
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.services.scheduler.cluster import Cluster
 
 ONE_SECOND_MICROS = 553
 

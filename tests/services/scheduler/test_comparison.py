@@ -1,8 +1,9 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from math import isclose
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -12,9 +13,6 @@ from wavepool.executor.v1 import run_event_pb2
 from services.scheduler.jobs.comparison import Comparison, ComparisonVerdict, compare
 from services.scheduler.jobs.errors import NotComparableError
 from tests.services.scheduler.timed_jobs import case, timed_job
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 
 def compared(base: Sequence[Any], other: Sequence[Any], **changes: Any) -> Comparison:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import grpc
 import pytest
@@ -13,7 +14,7 @@ from wavepool.scheduler.v1 import queues_pb2, queues_pb2_grpc, reservations_pb2,
 
 from servicekit.rpc.errors import rpc_failure
 from services.scheduler.jobs.reservation import GRACE
-from tests.services.scheduler.cluster import ACCOUNT, TIMEOUT_SECONDS, LaterClock, sound_reservation, until
+from tests.services.scheduler.cluster import ACCOUNT, TIMEOUT_SECONDS, Cluster, LaterClock, sound_reservation, until
 from tests.services.scheduler.test_disks import create as create_disk
 from tests.services.scheduler.test_disks import session_of
 from tests.services.scheduler.test_reservations import (
@@ -27,11 +28,6 @@ from tests.services.scheduler.test_reservations import (
     refused,
     update,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tests.services.scheduler.cluster import Cluster
 
 MINUTE = timedelta(minutes=1)
 MONTH = timedelta(days=30)

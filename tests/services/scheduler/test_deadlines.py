@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import grpc
 import pytest
@@ -18,17 +18,14 @@ from wavepool.scheduler.v1 import queues_pb2_grpc, scheduler_pb2
 from wavepool.scheduler.v1.queues_pb2 import ExplainJobRequest
 
 from servicekit.clock import ManualClock
+from services.scheduler.jobs.job import Job
 from services.scheduler.jobs.outcome import deadline_missed
 from services.scheduler.jobs.retries import ending_after_loss
 from services.scheduler.jobs.states import JobState
 from services.scheduler.jobs.submission_checks import wrong_deadline
-from tests.services.scheduler.cluster import is_run, kinds
+from tests.services.scheduler.cluster import Cluster, is_run, kinds
 from tests.services.scheduler.jobs import START, a_job
 from tests.services.scheduler.scripted_executor import compiling, finished
-
-if TYPE_CHECKING:
-    from services.scheduler.jobs.job import Job
-    from tests.services.scheduler.cluster import Cluster
 
 LIMIT = timedelta(seconds=60)
 OPERATORS = timedelta(minutes=15)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 from datetime import UTC, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import grpc
 import pytest
@@ -17,14 +17,11 @@ from services.scheduler.jobs.disk import Disk, DiskState
 from services.scheduler.jobs.reservation import JOB_STATES, ReservationState
 from services.scheduler.jobs.states import IN_FLIGHT_STATES
 from services.scheduler.runs import session_attempt
-from tests.services.scheduler.cluster import TIMEOUT_SECONDS, USER, LaterClock
+from tests.services.scheduler.cluster import TIMEOUT_SECONDS, USER, Cluster, LaterClock
 from tests.services.scheduler.jobs import START
+from tests.services.scheduler.scripted_sessions import ScriptedSession
 from tests.services.scheduler.test_reservations import PRICE, active, cancel, charged, kinds, refused
 from vocabulary.money import price_of
-
-if TYPE_CHECKING:
-    from tests.services.scheduler.cluster import Cluster
-    from tests.services.scheduler.scripted_sessions import ScriptedSession
 
 GIB = 1 << 30
 

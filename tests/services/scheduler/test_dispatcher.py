@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import grpc
 import pytest
@@ -11,10 +10,7 @@ from wavepool.vmpool.v1 import vmpool_pb2
 
 from services.scheduler.jobs.states import JobState
 from services.scheduler.store.job_store import JobStore
-from tests.services.scheduler.cluster import USER, is_run, kinds, until
-
-if TYPE_CHECKING:
-    from tests.services.scheduler.cluster import Cluster
+from tests.services.scheduler.cluster import USER, Cluster, is_run, kinds, until
 
 
 async def test_waiting_jobs_run_by_priority_and_then_by_age(cluster: Cluster) -> None:

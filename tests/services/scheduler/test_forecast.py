@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from google.protobuf.duration_pb2 import Duration
@@ -15,6 +15,7 @@ from wavepool.vmpool.v1 import vmpool_pb2
 from servicekit.clock import ManualClock
 from services.scheduler import metrics
 from services.scheduler.fairness.settings import Queues, QueueSettings, Share
+from services.scheduler.jobs.job import Job
 from services.scheduler.jobs.reservation import Reservation
 from services.scheduler.jobs.resources import Isolation, Resources
 from services.scheduler.jobs.run_history import LEAST_USES, kind_of
@@ -28,9 +29,6 @@ from services.scheduler.queue.running import RunningJobs
 from services.scheduler.queue.waiting import WaitingJobs
 from tests.services.scheduler.jobs import LEASE, START, a_queued_job
 from vocabulary.slots import EIGHTHS_PER_GPU, WHOLE_GPU, Slot
-
-if TYPE_CHECKING:
-    from services.scheduler.jobs.job import Job
 
 SECOND = timedelta(seconds=1)
 NO_STORE: Any = None

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar
+from datetime import datetime, timedelta
+from typing import ClassVar
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -15,9 +16,6 @@ from tests.services.scheduler.jobs import START
 from tests.services.scheduler.life import MINUTE, PRICE, Life
 from vocabulary.money import price_of
 from vocabulary.slots import EIGHTHS_PER_GPU
-
-if TYPE_CHECKING:
-    from datetime import datetime, timedelta
 
 NAMES = ("machine-0", "machine-1", "machine-2", "machine-3")
 GPUS = 8

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, timedelta
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import grpc
 import pytest
@@ -17,19 +19,12 @@ from servicekit.rpc.errors import rpc_failure
 from services.scheduler.jobs.reservation import GRACE, LONGEST_PREPARING
 from services.scheduler.jobs.reservation_checks import NO_LINKS
 from services.scheduler.peers.pool import Pool
-from tests.services.scheduler.cluster import ACCOUNT, TIMEOUT_SECONDS, LaterClock, scripted_cluster, until
-from tests.services.scheduler.scripted_sessions import ScriptedSessions
+from tests.services.scheduler.cluster import ACCOUNT, TIMEOUT_SECONDS, Cluster, LaterClock, scripted_cluster, until
+from tests.services.scheduler.scripted_sessions import ScriptedSession, ScriptedSessions
 from tests.services.scheduler.test_dated_reservations import start_in
 from tests.services.scheduler.test_reservations import HOUR, PRICE, cancel, charged, extend, named, refused, update
 from vocabulary.gang_nodes import SEED_BYTES
 from vocabulary.money import price_of
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, AsyncIterator
-    from pathlib import Path
-
-    from tests.services.scheduler.cluster import Cluster
-    from tests.services.scheduler.scripted_sessions import ScriptedSession
 
 STATE = reservations_pb2
 HALF = HOUR / 2

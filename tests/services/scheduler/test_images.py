@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import grpc
 import pytest
@@ -13,17 +13,12 @@ from wavepool.scheduler.v1 import reservations_pb2
 from services.scheduler.store.build_store import KEPT, MOST_OF_ACCOUNT, BuildStore
 from tests.build_contexts import packed
 from tests.image_registry import file, layer
-from tests.services.scheduler.cluster import ACCOUNT, TIMEOUT_SECONDS, until
+from tests.services.scheduler.cluster import ACCOUNT, TIMEOUT_SECONDS, Cluster, until
+from tests.services.scheduler.scripted_sessions import ScriptedSession
 from tests.services.scheduler.test_disks import over, session_of
 from tests.services.scheduler.test_gangs import two_machines
 from tests.services.scheduler.test_reservations import active, refused
 from vocabulary.build_contexts import context_digest
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.services.scheduler.cluster import Cluster
-    from tests.services.scheduler.scripted_sessions import ScriptedSession
 
 IMAGE = "registry.example:5000/team/rocm:6.2"
 DIGEST = "sha256:" + "1" * 64

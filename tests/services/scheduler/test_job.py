@@ -1,9 +1,9 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import example, given
@@ -15,9 +15,6 @@ from services.scheduler.jobs.resources import Resources
 from services.scheduler.jobs.states import LEGAL_MOVES, OVER_STATES, JobState
 from tests.services.scheduler.jobs import ACCEPTED, LEASE, START, a_job
 from vocabulary.slots import Slot
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 CANCELLED = Outcome(JobState.CANCELLED, "CANCELLED", "", b"", 0)
 FAILED = Outcome(JobState.FAILED, "INFRA_ERROR", "", b"", 0)

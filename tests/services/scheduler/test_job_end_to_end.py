@@ -1,15 +1,10 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from wavepool.executor.v1 import run_event_pb2
 from wavepool.scheduler.v1 import scheduler_pb2
 from wavepool.vmpool.v1 import vmpool_pb2
 
-from tests.services.scheduler.cluster import kinds
-
-if TYPE_CHECKING:
-    from tests.services.scheduler.cluster import Cluster
+from tests.services.scheduler.cluster import Cluster, kinds
 
 TWO_SECONDS_MICROS = 1_106
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import grpc
 import pytest
@@ -19,20 +19,17 @@ from wavepool.scheduler.v1.scheduler_pb2 import (
     MachineUse,
 )
 
+from services.scheduler.jobs.job import Job
 from services.scheduler.jobs.resources import Reuse
+from services.scheduler.jobs.spec import WorkKind
 from services.scheduler.queue import demand
 from services.scheduler.queue.demand import DemandReporter
 from services.scheduler.queue.inventory import Inventory
 from services.scheduler.queue.ordering import Age, ranked_by
 from services.scheduler.queue.waiting import WaitingJobs
-from tests.services.scheduler.cluster import is_run, until
+from tests.services.scheduler.cluster import Cluster, is_run, until
 from tests.services.scheduler.jobs import a_queued_job
 from tests.services.scheduler.scripted_executor import PASSING, compiling
-
-if TYPE_CHECKING:
-    from services.scheduler.jobs.job import Job
-    from services.scheduler.jobs.spec import WorkKind
-    from tests.services.scheduler.cluster import Cluster
 
 
 async def submitted(cluster: Cluster, reuse: Any, key: str = "key", **changes: Any) -> scheduler_pb2.Job:

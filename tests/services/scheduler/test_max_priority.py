@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import grpc
 import pytest
 from hypothesis import given
@@ -12,10 +10,7 @@ from wavepool.scheduler.v1 import queues_pb2_grpc
 from wavepool.scheduler.v1.queues_pb2 import ApplyQueuesRequest, ListQueuesRequest, Queue
 
 from services.scheduler.fairness.settings import Queues, QueueSettings, as_text, from_json, to_json
-from tests.services.scheduler.cluster import ACCOUNT, USER
-
-if TYPE_CHECKING:
-    from tests.services.scheduler.cluster import Cluster
+from tests.services.scheduler.cluster import ACCOUNT, USER, Cluster
 
 CAP = st.none() | st.integers(0, 100)
 

@@ -7,19 +7,17 @@ from typing import TYPE_CHECKING, Any
 import grpc
 import pytest
 from google.protobuf.timestamp_pb2 import Timestamp
+from wavepool.billing.v1.alerts_pb2 import ReportReadingsRequest
 from wavepool.scheduler.v1 import metrics_pb2 as pb
 from wavepool.scheduler.v1.metrics_pb2_grpc import MetricsServiceStub
 
 from servicekit.rpc.errors import RpcFailure, rpc_failure
-from tests.services.scheduler.cluster import ACCOUNT, TIMEOUT_SECONDS, USER, until
+from tests.services.scheduler.cluster import ACCOUNT, TIMEOUT_SECONDS, USER, Cluster, until
 from tests.services.scheduler.scripted_executor import compiling, finished
 from vocabulary import readings
 
 if TYPE_CHECKING:
-    from wavepool.billing.v1.alerts_pb2 import ReportReadingsRequest
     from wavepool.scheduler.v1.metrics_pb2_grpc import MetricsServiceAsyncStub
-
-    from tests.services.scheduler.cluster import Cluster
 
 
 def metrics(cluster: Cluster) -> MetricsServiceAsyncStub:

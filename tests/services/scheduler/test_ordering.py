@@ -2,13 +2,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from random import Random
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from services.scheduler.fairness.settings import Queues, QueueSettings
+from services.scheduler.jobs.job import Job
 from services.scheduler.jobs.resources import Resources
 from services.scheduler.queue.ordering import Age, Claim, Classic, JobFacts, facts_of, rank_of, ranked_by
 from services.scheduler.queue.plugins import ORDERINGS, Choices, Orderings
@@ -16,11 +18,6 @@ from services.scheduler.queue.queue_book import QueueBook
 from services.scheduler.queue.waiting import WaitingJobs
 from tests.services.scheduler.jobs import START, a_queued_job
 from vocabulary.limits import DEFAULT_QUEUE, MAX_PRIORITY, MIN_PRIORITY
-
-if TYPE_CHECKING:
-    from random import Random
-
-    from services.scheduler.jobs.job import Job
 
 POINT = timedelta(seconds=1)
 PRIORITIES = st.integers(MIN_PRIORITY, MAX_PRIORITY)

@@ -1,14 +1,11 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from servicekit.rpc.channels import open_channel
 from servicekit.rpc.credentials import credentials_of
 from services.scheduler.peers.billing import PRICE_LIFETIME, Billing
 from tests.services.scheduler.cluster import scripted_cluster
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 async def test_a_new_price_is_read_without_a_restart_once_the_old_one_is_a_minute_old(tmp_path: Path) -> None:

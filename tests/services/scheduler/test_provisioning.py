@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from collections.abc import Sequence
+from datetime import datetime, timedelta
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from wavepool.vmpool.v1 import vmpool_pb2
 
 from servicekit.clock import ManualClock
+from services.scheduler.jobs.job import Job
 from services.scheduler.jobs.states import JobState
 from services.scheduler.queue.forecast import Forecast
 from services.scheduler.queue.inventory import Inventory
@@ -17,12 +19,6 @@ from services.scheduler.queue.provisioning import ProvisioningReporter
 from services.scheduler.queue.running import RunningJobs
 from services.scheduler.queue.waiting import WaitingJobs
 from tests.services.scheduler.jobs import START, a_queued_job
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-
-    from services.scheduler.jobs.job import Job
 
 
 class Moves:

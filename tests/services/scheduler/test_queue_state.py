@@ -1,13 +1,14 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from services.scheduler.jobs.estimate import percentile
+from services.scheduler.jobs.job import Job
 from services.scheduler.jobs.queue_state import (
     EndCounts,
     Place,
@@ -22,9 +23,6 @@ from services.scheduler.jobs.reservation import Reservation, ReservationState
 from services.scheduler.jobs.states import JobState
 from tests.services.scheduler.jobs import a_job
 from vocabulary import readings
-
-if TYPE_CHECKING:
-    from services.scheduler.jobs.job import Job
 
 PLACE, OTHER = ("default", "MI300X"), ("urgent", "MI210")
 PLACES = st.sampled_from([PLACE, OTHER, ("default", "MI210")])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import grpc
 import pytest
@@ -26,13 +26,10 @@ from wavepool.scheduler.v1.queues_pb2 import (
 
 from services.scheduler.fairness.settings import JobClass as JobClassSettings
 from services.scheduler.fairness.settings import Queues, QueueSettings
+from services.scheduler.queue.inventory import Inventory
 from services.scheduler.queue.situations import MOVE_COOL_DOWN
-from tests.services.scheduler.cluster import USER, LaterClock, is_run, kinds, until
+from tests.services.scheduler.cluster import USER, Cluster, LaterClock, is_run, kinds, until
 from tests.services.scheduler.scripted_executor import PASSING, compiling
-
-if TYPE_CHECKING:
-    from services.scheduler.queue.inventory import Inventory
-    from tests.services.scheduler.cluster import Cluster
 
 NO_TIME = Duration()
 

@@ -11,13 +11,12 @@ from wavepool.submission.v1 import submission_pb2
 from servicekit.rpc.errors import RpcFailure, rpc_failure
 from services.scheduler.jobs.allowance import SubmissionLimits
 from services.scheduler.store.job_store import JobStore
+from tests.services.scheduler.cluster import Cluster
 from tests.services.scheduler.jobs import a_job
 from tests.services.scheduler.timed_jobs import case, ended
 
 if TYPE_CHECKING:
     from wavepool.scheduler.v1.rankings_pb2_grpc import RankingServiceAsyncStub
-
-    from tests.services.scheduler.cluster import Cluster
 
 
 def rankings(cluster: Cluster) -> RankingServiceAsyncStub:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from google.protobuf.timestamp_pb2 import Timestamp
@@ -14,6 +15,7 @@ from wavepool.vmpool.v1 import vmpool_pb2
 from servicekit.clock import ManualClock
 from services.scheduler.config import SchedulerSettings
 from services.scheduler.fairness.situation import Hold
+from services.scheduler.jobs.job import Job
 from services.scheduler.jobs.resources import Isolation, Resources
 from services.scheduler.queue.inventory import Inventory
 from services.scheduler.queue.ordering import Age, ranked_by
@@ -27,11 +29,6 @@ from services.scheduler.queue.waiting import WaitingJobs
 from tests.services.scheduler.jobs import LEASE, START, a_queued_job
 from vocabulary.limits import LONGEST_RUN
 from vocabulary.slots import WHOLE_GPU, Slot
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from services.scheduler.jobs.job import Job
 
 NO_STORE: Any = None
 

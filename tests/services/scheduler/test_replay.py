@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,7 +15,7 @@ from servicekit.clock import ManualClock
 from services.scheduler.fairness.settings import FairnessPolicy, Queues, QueueSettings, Share
 from services.scheduler.jobs.job import Job
 from services.scheduler.jobs.resources import Isolation, Resources
-from services.scheduler.jobs.spec import Lease
+from services.scheduler.jobs.spec import Lease, Placement
 from services.scheduler.queue.inventory import Inventory
 from services.scheduler.queue.ordering import Age, ranked_by
 from services.scheduler.queue.queue_book import QueueBook
@@ -26,11 +27,6 @@ from tests.services.scheduler.jobs import START, a_queued_job
 from tests.services.scheduler.test_situations import NO_STORE, machine
 from vocabulary.limits import LONGEST_RUN
 from vocabulary.slots import WHOLE_GPU, covered
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from services.scheduler.jobs.spec import Placement
 
 QUEUES = ("red", "green")
 MACHINES, GPUS = 2, 4

@@ -6,9 +6,12 @@ import asyncio
 import os
 import signal
 import sys
+from asyncio.subprocess import Process
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import Any
 
 import grpc
 import orjson
@@ -25,12 +28,6 @@ from tests.job_specs import sound_spec
 from tests.service_token import AllowedCaller
 from tests.services.scheduler.cluster import ACCOUNT, USER, Cluster, is_run, kinds, scripted_cluster, until
 from tests.services.scheduler.scripted_executor import PASSING, compiling
-
-if TYPE_CHECKING:
-    from asyncio.subprocess import Process
-    from collections.abc import AsyncGenerator, AsyncIterator
-    from pathlib import Path
-    from typing import Any
 
 PASSED = ["queued", "provisioning", "compiling", "checking", "test_result", "test_result", "ended"]
 HOUR = timedelta(hours=1)

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import combinations, product
-from typing import TYPE_CHECKING
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from services.scheduler.jobs.reservation_calendar import Booking, Calendar, CalendarMachine, Use
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 NOON = datetime(2026, 11, 27, 12, tzinfo=UTC)
 HORIZON = 40

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import grpc
 import pytest
@@ -25,11 +25,13 @@ from tests.services.scheduler.cluster import (
     ACCOUNT,
     TIMEOUT_SECONDS,
     USER,
+    Cluster,
     LaterClock,
     scripted_cluster,
     sound_reservation,
     until,
 )
+from tests.services.scheduler.scripted_sessions import ScriptedSession
 from tests.services.scheduler.test_reservations import (
     HOUR,
     PRICE,
@@ -41,13 +43,6 @@ from tests.services.scheduler.test_reservations import (
     update,
 )
 from vocabulary.money import price_of
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.services.scheduler.cluster import Cluster
-    from tests.services.scheduler.scripted_sessions import ScriptedSession
-
 
 MI300X = reservations_pb2.GetAvailabilityRequest(gpu_type="MI300X")
 EVERYTHING = reservations_pb2.ListReservationsRequest()

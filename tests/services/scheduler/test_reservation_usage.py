@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import grpc
 import pytest
@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from wavepool.scheduler.v1 import reservations_pb2
 
+from services.scheduler.jobs.job import Job
 from services.scheduler.jobs.reservation import Reservation
 from services.scheduler.jobs.reservation_usage import UserLimits, above_limits, usage_of
 from services.scheduler.jobs.resources import Resources
@@ -20,11 +21,6 @@ from services.scheduler.jobs.states import JobState
 from tests.services.scheduler.cluster import ACCOUNT, TIMEOUT_SECONDS, scripted_cluster
 from tests.services.scheduler.jobs import a_job
 from vocabulary.slots import EIGHTHS_PER_GPU
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from services.scheduler.jobs.job import Job
 
 NOON = datetime(2026, 11, 26, 12, tzinfo=UTC)
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)

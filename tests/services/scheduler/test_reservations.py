@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import grpc
 import pytest
@@ -22,6 +22,7 @@ from tests.services.scheduler.cluster import (
     KEY,
     TIMEOUT_SECONDS,
     USER,
+    Cluster,
     LaterClock,
     scripted_cluster,
     sound_reservation,
@@ -29,11 +30,6 @@ from tests.services.scheduler.cluster import (
 )
 from tests.services.scheduler.scripted_sessions import HOST_KEY, SOFTWARE
 from vocabulary.money import price_of
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.services.scheduler.cluster import Cluster
 
 OTHER_KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAII+adbZKTets2cZk/46cy9OLgbkCDoImwgkTEbZR7+z9"
 HOUR = timedelta(hours=1)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import grpc
 import pytest
@@ -13,19 +13,14 @@ from wavepool.scheduler.v1 import scheduler_pb2
 from servicekit.clock import SystemClock
 from servicekit.db.database import Database, migrate
 from services.scheduler.jobs.allowance import SubmissionLimits
+from services.scheduler.jobs.job import Job
 from services.scheduler.jobs.states import JobState
 from services.scheduler.server import MIGRATIONS
 from services.scheduler.store.job_reader import JobReader
 from services.scheduler.store.job_store import JobStore
-from tests.services.scheduler.cluster import ACCOUNT, kinds, until
+from tests.services.scheduler.cluster import ACCOUNT, Cluster, kinds, until
 from tests.services.scheduler.jobs import ACCEPTED, LEASE, a_job
 from tests.services.scheduler.scripted_executor import TOKEN
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from services.scheduler.jobs.job import Job
-    from tests.services.scheduler.cluster import Cluster
 
 PASSED = ["queued", "provisioning", "compiling", "checking", "test_result", "test_result", "ended"]
 

@@ -1,22 +1,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from datetime import datetime, timedelta
+from typing import Any
 
 import pytest
 
+from services.scheduler.jobs.job import Job
 from services.scheduler.jobs.reservation import Reservation, ReservedDisk
 from services.scheduler.jobs.resources import Resources
 from services.scheduler.jobs.retries import ending_after_loss, lost_with_disk, replaced
 from services.scheduler.jobs.states import JobState
 from tests.services.scheduler.jobs import START, a_job
 from vocabulary.slots import EIGHTHS_PER_GPU
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from services.scheduler.jobs.job import Job
 
 
 def test_a_lost_attempt_is_followed_by_another_until_there_were_too_many() -> None:

@@ -6,7 +6,8 @@ import asyncio
 import os
 import signal
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import AsyncIterator
+from pathlib import Path
 
 import grpc
 import orjson
@@ -16,10 +17,6 @@ from wavepool.scheduler.v1 import scheduler_pb2, scheduler_pb2_grpc
 from tests.job_specs import sound_spec
 from tests.service_token import AllowedCaller
 from tests.services.scheduler.cluster import ACCOUNT, Cluster, scripted_cluster
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-    from pathlib import Path
 
 START_SECONDS = 60
 

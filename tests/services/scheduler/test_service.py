@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import grpc
 import pytest
@@ -12,17 +14,12 @@ from wavepool.executor.v1 import run_event_pb2
 from wavepool.scheduler.v1 import scheduler_pb2
 from wavepool.submission.v1 import submission_pb2
 
+from servicekit.clock import ManualClock
 from servicekit.rpc.errors import RpcFailure, rpc_failure
 from servicekit.rpc.proto_time import duration_to_proto
 from services.scheduler.store.tables import jobs
 from tests.job_specs import job_spec
 from tests.services.scheduler.cluster import ACCOUNT, USER, Cluster, kinds, scripted_cluster
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable
-    from pathlib import Path
-
-    from servicekit.clock import ManualClock
 
 
 async def failure(call: Awaitable[Any]) -> RpcFailure:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from google.protobuf.timestamp_pb2 import Timestamp
@@ -18,6 +20,7 @@ from services.scheduler.config import SchedulerSettings
 from services.scheduler.fairness.plan import plan
 from services.scheduler.fairness.settings import FairnessPolicy, Queues, QueueSettings, Share
 from services.scheduler.fairness.situation import Hold, Plan, Stop, StopKind
+from services.scheduler.jobs.job import Job
 from services.scheduler.jobs.resources import Isolation, Resources, Reuse
 from services.scheduler.jobs.spec import Lease
 from services.scheduler.queue.inventory import Inventory
@@ -31,12 +34,6 @@ from services.scheduler.queue.waiting import WaitingJobs
 from tests.services.scheduler.jobs import LEASE, START, a_queued_job
 from vocabulary.limits import LONGEST_RUN
 from vocabulary.slots import EIGHTHS_PER_GPU, WHOLE_GPU, Slot
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from services.scheduler.jobs.job import Job
 
 NO_STORE: Any = None
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -10,13 +10,11 @@ from wavepool.scheduler.v1.scheduler_pb2 import Resources, SubmitJobRequest
 from wavepool.submission.v1.submission_pb2 import RUN_MODE_BENCHMARK, RUN_MODE_FULL, Submission, TimingMode
 
 from services.scheduler.jobs.errors import InvalidRequestError
+from services.scheduler.jobs.spec import JobSpec
 from services.scheduler.jobs.submission_checks import admit, fingerprint
 from tests.job_specs import sound_spec
 from tests.services.scheduler.cluster import PROBLEMS
 from vocabulary.gpu_types import GPU_TYPES
-
-if TYPE_CHECKING:
-    from services.scheduler.jobs.spec import JobSpec
 
 KNOWN = {slug: entry.problem for slug, entry in PROBLEMS.items()}
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import pytest
 from hypothesis import given
@@ -12,9 +12,6 @@ from services.scheduler.jobs.job import JobEvent
 from services.scheduler.queue.event_hub import MAX_PENDING_EVENTS, EventHub
 from services.scheduler.runs.watcher import UnannouncedEvents, Watcher
 from tests.services.scheduler.jobs import START
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 
 class Rows:

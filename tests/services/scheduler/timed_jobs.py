@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from wavepool.executor.v1 import run_event_pb2
 from wavepool.submission.v1.submission_pb2 import RUN_MODE_FULL
@@ -12,12 +13,8 @@ from wavepool.submission.v1.submission_pb2 import RUN_MODE_FULL
 from services.scheduler.jobs.allowance import SubmissionLimits
 from services.scheduler.jobs.job import Job, Outcome
 from services.scheduler.jobs.states import JobState
+from services.scheduler.store.job_store import JobStore
 from tests.services.scheduler.jobs import LEASE, START, a_job
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from services.scheduler.store.job_store import JobStore
 
 VALID = run_event_pb2.TIMING_VALID
 

@@ -5,15 +5,12 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Generator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from tests.service_token import TOKEN_SETTING
 from vocabulary.ports import free_port
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
-    from pathlib import Path
 
 DEADLINE_SECONDS = 30
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from wavepool.vmpool.v1 import vmpool_pb2_grpc
 
+from servicekit.clock import ManualClock
 from servicekit.db import database
 from services.vmpool.config import VmPoolSettings
 from services.vmpool.lifecycle.driver import MachineDriver
@@ -31,12 +34,6 @@ from services.vmpool.server import VmPool, build
 from tests.schemas import migrate
 from tests.service_token import AllowedCaller
 from tests.services.vmpool.scripted_provider import ScriptedExecutors, ScriptedProvider
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, AsyncIterator
-    from pathlib import Path
-
-    from servicekit.clock import ManualClock
 
 DEADLINE_SECONDS = 60
 START = datetime(2026, 1, 1, tzinfo=UTC)

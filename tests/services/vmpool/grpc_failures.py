@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Awaitable
+from typing import Any
 
 import grpc
 import pytest
 
-from servicekit.rpc.errors import rpc_failure
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable
-
-    from servicekit.rpc.errors import RpcFailure
+from servicekit.rpc.errors import RpcFailure, rpc_failure
 
 
 async def failure(call: Awaitable[Any]) -> RpcFailure:

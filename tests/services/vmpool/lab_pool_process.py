@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import json
 import signal
+from collections.abc import Generator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from pathlib import Path
 
+from tests.dstack_lab.server import DstackServer
 from tests.services.vmpool.pool_process import PoolProcess
 from tests.services.vmpool.providers.dstack.lab_provider import PYTHON_PATH, TINY_COMMAND
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
-    from pathlib import Path
-
-    from tests.dstack_lab.server import DstackServer
 
 
 class LabPool(PoolProcess):

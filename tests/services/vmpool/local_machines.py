@@ -5,17 +5,14 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from services.vmpool.providers.local.config import LocalConfig
 from services.vmpool.providers.local.provider import LocalProvider
 from services.vmpool.providers.provider import Observation, Order, ProviderState
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
 
 TINY_EXECUTOR = (sys.executable, str(Path(__file__).with_name("tiny_executor.py")))
 DEADLINE_SECONDS = 30

@@ -5,11 +5,9 @@ from __future__ import annotations
 import asyncio
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Self
+from types import TracebackType
+from typing import Self
 from urllib.parse import urlsplit
-
-if TYPE_CHECKING:
-    from types import TracebackType
 
 CHUNK_BYTES = 65_536
 

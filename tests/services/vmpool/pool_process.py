@@ -7,7 +7,9 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import grpc
@@ -18,9 +20,6 @@ from tests.service_token import TOKEN_SETTING, AllowedCaller
 from vocabulary.ports import free_port
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Mapping
-    from pathlib import Path
-
     Stub = vmpool_pb2_grpc.VmPoolServiceAsyncStub
 
 DEADLINE_SECONDS = 90

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 from services.vmpool.errors import ProviderError
 from services.vmpool.lifecycle.executor_client import ExecutorUnreachableError, Health
 from services.vmpool.machines.load import Load
 from services.vmpool.machines.machine import Inventory
-from services.vmpool.providers.provider import UNNAMED, Observation, Offer, ProviderState, Resource
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Sequence
-
-    from services.vmpool.providers.provider import Order
-    from services.vmpool.providers.scope import Scope
+from services.vmpool.providers.provider import UNNAMED, Observation, Offer, Order, ProviderState, Resource
+from services.vmpool.providers.scope import Scope
 
 RUNNING = Observation(ProviderState.RUNNING, endpoint="127.0.0.1:1")
 

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing, asynccontextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import grpc
 from wavepool.executor.v1 import session_pb2, session_pb2_grpc
 
 from servicekit.rpc.server import OPTIONS
 
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, AsyncIterator, Callable
-
-    Requests = AsyncIterator[session_pb2.ConnectRequest]
-    Handle = Callable[[Requests, Any], AsyncGenerator[bytes]]
+Requests = AsyncIterator[session_pb2.ConnectRequest]
+Handle = Callable[[Requests, Any], AsyncGenerator[bytes]]
 
 
 class ScriptedSessions(session_pb2_grpc.SessionServiceServicer):

@@ -4,27 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import signal
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import grpc
+import psutil
 import pytest
 from wavepool.vmpool.v1 import vmpool_pb2 as pb
 
+from tests.dstack_lab.client import LabClient
+from tests.dstack_lab.fake_cloud import FakeCloud
 from tests.dstack_lab.fixtures import cloud_of_module, dstack_server, fake_cloud, lab_client, run_key
+from tests.dstack_lab.server import DstackServer
 from tests.services.vmpool.billing_process import billing_process
 from tests.services.vmpool.lab_pool_process import lab_pool
 from tests.services.vmpool.local_machines import TINY_EXECUTOR
 from tests.services.vmpool.pool_process import DEADLINE_SECONDS, history, leased, machines
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    import psutil
     from wavepool.vmpool.v1.vmpool_pb2_grpc import VmPoolServiceAsyncStub
-
-    from tests.dstack_lab.client import LabClient
-    from tests.dstack_lab.fake_cloud import FakeCloud
-    from tests.dstack_lab.server import DstackServer
 
 __all__ = ["cloud_of_module", "dstack_server", "fake_cloud", "lab_client", "run_key"]
 pytestmark = [pytest.mark.dstack, pytest.mark.slow, pytest.mark.timeout(400)]

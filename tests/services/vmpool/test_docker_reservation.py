@@ -7,7 +7,7 @@ import socket
 import subprocess
 import threading
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -16,9 +16,6 @@ from tests.end_to_end.test_reservations import Person, ended
 from tests.end_to_end.wavepool_processes import start
 from tests.image_registry import busybox, running_registry
 from tests.services.executor.test_image import IMAGE
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = [
     pytest.mark.docker,

@@ -4,27 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import signal
+from collections.abc import Iterator
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from wavepool.vmpool.v1 import vmpool_pb2 as pb
 
 from services.vmpool.lifecycle.executor_client import ExecutorClient, ExecutorUnreachableError
 from services.vmpool.machines.machine_token import SECRET_FILE
+from tests.dstack_lab.client import LabClient
+from tests.dstack_lab.fake_cloud import FakeCloud
 from tests.dstack_lab.fixtures import cloud_of_module, dstack_server, fake_cloud, lab_client, run_key
+from tests.dstack_lab.server import DstackServer
 from tests.services.vmpool.billing_process import billing_process
 from tests.services.vmpool.lab_pool_process import LabPool, lab_pool
 from tests.services.vmpool.lossy_relay import LossyRelay
 from tests.services.vmpool.pool_process import DEADLINE_SECONDS, history, leased, machines, seen_in
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from tests.dstack_lab.client import LabClient
-    from tests.dstack_lab.fake_cloud import FakeCloud
-    from tests.dstack_lab.server import DstackServer
 
 __all__ = ["cloud_of_module", "dstack_server", "fake_cloud", "lab_client", "run_key"]
 pytestmark = [pytest.mark.dstack, pytest.mark.slow, pytest.mark.timeout(400)]

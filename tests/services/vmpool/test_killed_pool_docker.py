@@ -5,20 +5,15 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from wavepool.vmpool.v1 import vmpool_pb2 as pb
 
-from services.vmpool.providers.docker.containers import POOL_LABEL
+from services.vmpool.providers.docker.containers import POOL_LABEL, ContainerPlan
 from tests.services.vmpool.pool_process import DEADLINE_SECONDS, PoolProcess, leased, machines, seen_in
 from tests.services.vmpool.providers.docker_machines import CONFIG, container_plan
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from services.vmpool.providers.docker.containers import ContainerPlan
 
 pytestmark = [pytest.mark.docker, pytest.mark.timeout(300)]
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+from asyncio.subprocess import Process
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -20,11 +21,7 @@ from services.vmpool.store.lease_store import LeaseStore
 from services.vmpool.store.machine_store import MachineStore
 from tests.services.vmpool.conftest import a_machine
 
-if TYPE_CHECKING:
-    from asyncio.subprocess import Process
-    from collections.abc import AsyncGenerator
-
-    Won = list[tuple[str, int, int, int]]
+Won = list[tuple[str, int, int, int]]
 
 RACER = Path(__file__).with_name("lease_racer.py")
 DEADLINE_SECONDS = 90

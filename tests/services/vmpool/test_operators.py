@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from datetime import timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import grpc
@@ -15,15 +16,12 @@ from services.vmpool.errors import ProviderError
 from services.vmpool.machines.machine import MachineState
 from services.vmpool.providers.diagnosis import ProviderFinding
 from services.vmpool.telemetry.diagnosing import findings_of
+from tests.services.vmpool.conftest import Bench
 from tests.services.vmpool.grpc_failures import failure
 from tests.services.vmpool.scripted_provider import ScriptedProvider
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from wavepool.vmpool.v1.vmpool_pb2_grpc import VmPoolServiceAsyncStub
-
-    from tests.services.vmpool.conftest import Bench
 
 
 @pytest.fixture

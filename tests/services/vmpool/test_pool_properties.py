@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from collections.abc import Awaitable, Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
@@ -31,19 +31,13 @@ from services.vmpool.errors import (
     StaleMachineError,
 )
 from services.vmpool.machines.lease import Holder, Lease, LeaseState, PlacedRequest, Placement
-from services.vmpool.machines.machine import OVER, Halt, MachineState
+from services.vmpool.machines.machine import OVER, Halt, Machine, MachineState
 from services.vmpool.machines.offer import Offer
-from services.vmpool.machines.usage_fact import next_fact
+from services.vmpool.machines.usage_fact import UsageFact, next_fact
 from services.vmpool.providers.provider import Observation, ProviderState
 from tests.services.vmpool.conftest import Bench, a_request, bench_on
 from tests.services.vmpool.scripted_provider import ScriptedProvider
 from vocabulary.slots import Slot, taken
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Sequence
-
-    from services.vmpool.machines.machine import Machine
-    from services.vmpool.machines.usage_fact import UsageFact
 
 MAX_MACHINES = 2
 GPU_TYPES = ("MI300X", "MI210")

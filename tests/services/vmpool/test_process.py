@@ -7,9 +7,10 @@ import json
 import os
 import signal
 import threading
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from wavepool.vmpool.v1 import vmpool_pb2 as pb
@@ -18,11 +19,6 @@ from wavepool.vmpool.v1 import vmpool_pb2_grpc
 from tests.service_token import AllowedCaller
 from tests.services.vmpool.local_machines import TINY_EXECUTOR, ended, is_alive, process_ids
 from tests.services.vmpool.pool_process import DEADLINE_SECONDS, PoolProcess, leased
-
-if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
-    from pathlib import Path
-
 
 LOCAL = {"VMPOOL_LOCAL_EXECUTOR_PORT": "0", "VMPOOL_LOCAL_EXECUTOR_COMMAND": json.dumps(TINY_EXECUTOR)}
 

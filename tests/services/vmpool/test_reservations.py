@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import grpc
@@ -12,22 +13,17 @@ from wavepool.executor.v1 import inventory_pb2
 from wavepool.vmpool.v1 import vmpool_pb2 as pb
 
 from services.vmpool.fault import Fault
-from services.vmpool.machines.lease import EXPIRY_GRACE, Holder
+from services.vmpool.machines.lease import EXPIRY_GRACE, Holder, Lease
 from services.vmpool.machines.machine import Inventory, MachineState
 from services.vmpool.machines.offer import Offer
 from services.vmpool.providers.provider import Observation, Order, ProviderState
-from tests.services.vmpool.conftest import a_machine, a_request
+from tests.services.vmpool.conftest import Bench, a_machine, a_request
 from tests.services.vmpool.grpc_failures import failure
 from tests.services.vmpool.store.test_lease_store import add_warm
 from tests.services.vmpool.test_service import acquire
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from wavepool.vmpool.v1.vmpool_pb2_grpc import VmPoolServiceAsyncStub
-
-    from services.vmpool.machines.lease import Lease
-    from tests.services.vmpool.conftest import Bench
 
 HEARTBEAT = timedelta(seconds=2)
 HOUR = timedelta(hours=1)

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable
 from datetime import timedelta
 from ipaddress import IPv4Network
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import grpc
@@ -15,15 +17,11 @@ from wavepool.vmpool.v1 import vmpool_pb2 as pb
 from services.vmpool.config import VmPoolSettings
 from services.vmpool.machines.machine import Inventory, MachineState
 from services.vmpool.providers.scope import Scope
+from tests.services.vmpool.conftest import Bench
 from tests.services.vmpool.grpc_failures import failure
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable
-    from pathlib import Path
-
     from wavepool.vmpool.v1.vmpool_pb2_grpc import VmPoolServiceAsyncStub
-
-    from tests.services.vmpool.conftest import Bench
 
 
 @pytest.fixture

@@ -6,8 +6,9 @@ import os
 import signal
 import sys
 from asyncio.subprocess import PIPE
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import grpc
 import pytest
@@ -17,10 +18,6 @@ from wavepool.vmpool.v1 import vmpool_pb2 as pb
 from tests.service_token import SERVICE_TOKEN
 from tests.services.executor.sessions.session_client import PROXY, Access, Person, SessionClient, session_request
 from tests.services.vmpool.pool_process import PoolProcess, leased
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Iterator, Sequence
-    from pathlib import Path
 
 pytestmark = [pytest.mark.sshd, pytest.mark.bubblewrap, pytest.mark.slow, pytest.mark.timeout(300)]
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import grpc
@@ -11,28 +13,24 @@ import pytest
 from wavepool.executor.v1 import inventory_pb2
 from wavepool.vmpool.v1 import vmpool_pb2 as pb
 
+from services.scheduler.jobs.job import Job
 from services.scheduler.jobs.resources import Resources
 from services.scheduler.jobs.spec import Placement, WorkKind
 from services.scheduler.peers.pool import JobHasLeaseError, LeaseGoneError, Pool, PoolBusyError, PoolRefusalError
 from services.vmpool import metrics
+from services.vmpool.config import VmPoolSettings
 from services.vmpool.machines.machine import Halt, MachineState
 from services.vmpool.providers.provider import Offer
 from tests.service_token import AllowedCaller
 from tests.services.scheduler.jobs import a_queued_job
+from tests.services.vmpool.conftest import Bench
 from tests.services.vmpool.grpc_failures import failure
 from tests.services.vmpool.store.test_lease_store import add_warm
 from tests.services.vmpool.test_service import acquire
 from vocabulary.slots import Slot
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-    from pathlib import Path
-
     from wavepool.vmpool.v1.vmpool_pb2_grpc import VmPoolServiceAsyncStub
-
-    from services.scheduler.jobs.job import Job
-    from services.vmpool.config import VmPoolSettings
-    from tests.services.vmpool.conftest import Bench
 
 MINUTE = timedelta(minutes=1)
 HOURLY = 1_000_000

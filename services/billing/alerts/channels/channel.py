@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from datetime import datetime
+from pathlib import Path
+from typing import Protocol, TypeVar
 
 from pydantic import BaseModel, ConfigDict, SecretStr, ValidationError
 
 from servicekit.settings.plugins import WrongOptionsError
+from services.billing.alert_rules.rule import Severity
 from services.billing.alert_rules.rule_file import faults_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from datetime import datetime
-    from pathlib import Path
-
-    from services.billing.alert_rules.rule import Severity
 
 TEST = "test"
 """The event of a notice that only tries a channel."""

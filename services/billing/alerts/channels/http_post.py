@@ -8,16 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Mapping
+from typing import Annotated, Self
 
 import httpx
 from pydantic import AfterValidator, Field, SecretStr, model_validator
 
 from services.billing.alerts.channels.channel import LOOPBACK, ChannelError, Options
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Self
 
 
 def _address(url: SecretStr) -> SecretStr:

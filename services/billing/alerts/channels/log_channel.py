@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from servicekit.logging import get_logger
 from services.billing.alert_rules.rule import Severity
 from services.billing.alerts.channels.channel import Notice, Options, options_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 log = get_logger(__name__)
 

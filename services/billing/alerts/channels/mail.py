@@ -6,10 +6,11 @@ import asyncio
 import smtplib
 import socket
 import ssl
+from collections.abc import Mapping
 from email.headerregistry import Address
 from email.message import EmailMessage
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, SecretStr, model_validator
 
@@ -23,10 +24,6 @@ from services.billing.alerts.channels.channel import (
     options_of,
     secret_of,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Self
 
 log = get_logger(__name__)
 

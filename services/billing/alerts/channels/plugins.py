@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from servicekit.settings.config import WrongSettingsError
 from servicekit.settings.plugins import (
@@ -14,12 +15,8 @@ from servicekit.settings.plugins import (
     WrongOptionsError,
 )
 from services.billing.alert_rules.rule import Severity, check_name
+from services.billing.alerts.channels.channel import Channel
 from services.billing.errors import InvalidFieldError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from services.billing.alerts.channels.channel import Channel
 
 SETTING = "BILLING_ALERT_CHANNELS"
 PLUGINS = PluginGroup("wavepool.alert_channels", "kind", ("send",))

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from services.billing.alerts.channels.channel import Notice, options_of
 from services.billing.alerts.channels.http_post import PostOptions, post
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _MARKUP = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 

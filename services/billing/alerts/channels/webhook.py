@@ -6,17 +6,14 @@ import hashlib
 import hmac
 import json
 import time
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from pydantic import SecretStr
 
 from servicekit.settings.plugins import WrongOptionsError
 from services.billing.alerts.channels.channel import Notice, options_of, secret_of
 from services.billing.alerts.channels.http_post import PostOptions, post
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 SIGNATURE_HEADER = "Wavepool-Signature"
 ID_HEADER = "Idempotency-Key"

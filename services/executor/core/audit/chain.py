@@ -11,29 +11,26 @@ has ended, and no answer can be bent afterwards to a digest that was reported (s
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from services.executor.core.audit.chain_audit import ChainMeasurement, ChainRule, instruments_apart, shortfall
 from services.executor.core.call.idle_work import NO_TIME, IdleTime
 from services.executor.core.call.layout import GUARD_BYTES, LinkRecord, read_records
 from services.executor.core.call.runner_claims import interference
+from services.executor.core.call.runner_session import RunnerSession
+from services.executor.core.check.case_judge import CaseJudge, Trial
 from services.executor.core.check.chain_arithmetic import digest_of, first_key, next_key
 from services.executor.core.check.chain_rules import CannotChainError, confined, link_rules
+from services.executor.core.check.checking import Checker
 from services.executor.core.check.mismatches import late_answer
 from services.executor.core.check.side_by_side import groups, raise_first
 from services.executor.core.model.failure import Failure
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from services.executor.core.call.runner_session import RunnerSession
-    from services.executor.core.check.case_judge import CaseJudge, Trial
-    from services.executor.core.check.checking import Checker
 
 
 @dataclass(frozen=True)

@@ -17,19 +17,15 @@ in which the work was done, whatever anybody claims.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from operator import itemgetter
 from statistics import median
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from services.executor.core.model import roofline
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from services.executor.core.model.roofline import Roofs, Work
+from services.executor.core.model.roofline import Roofs, Work
 
 # Share of the deciding calls that may look untrue by chance.
 _MOST_DISTURBED = 0.7

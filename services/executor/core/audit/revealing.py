@@ -12,28 +12,23 @@ because a kernel may have written over our kernel that reports them.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from statistics import median
-from typing import TYPE_CHECKING
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from services.executor.core.audit.chain import Answer, fault_of_answer
-from services.executor.core.call.commitment import Allowance, are_alike
+from services.executor.core.call.commitment import Allowance, Commitment, are_alike
+from services.executor.core.check.case_judge import CaseJudge, Trial
+from services.executor.core.check.checking import Checker
 from services.executor.core.check.mismatches import another_answer, late_answer
 from services.executor.core.check.side_by_side import raise_first
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from typing import Any
-
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from services.executor.core.call.commitment import Commitment
-    from services.executor.core.check.case_judge import CaseJudge, Trial
-    from services.executor.core.check.checking import Checker
-    from services.executor.core.measure.measuring import Measurement
-    from services.executor.core.model.failure import Failure
+from services.executor.core.measure.measuring import Measurement
+from services.executor.core.model.failure import Failure
 
 REPLAYED_CALLS = 24
 """The number of calls of a session that are made again, or all if it has fewer. Suppose that half of its samples are

@@ -9,19 +9,15 @@ latter half. Two right answers to the same inputs differ by at most twice the er
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from problems.kit.comparison import difference_of
 from problems.kit.element_types import is_floating
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
-
-    from numpy.typing import NDArray
 
 _MOST_SHARE = 0.5
 """The largest `share` of an `Allowance`; any further allowance is the same for all elements."""

@@ -7,12 +7,9 @@ we report. And a program that keeps the processors busy then makes a machine loo
 from __future__ import annotations
 
 import time
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-    from datetime import timedelta
+from datetime import timedelta
 
 MOST_SHARE = 0.01
 """The most CPU time that a sandbox may use while no order is open, as a share of one core."""

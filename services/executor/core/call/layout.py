@@ -8,17 +8,15 @@ from __future__ import annotations
 
 import math
 import struct
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from problems.kit.signature import Parameter
-    from services.executor.core.sandbox.channel import Channel
+from problems.kit.signature import Parameter
+from services.executor.core.sandbox.channel import Channel
 
 GUARD_BYTES = 4096
 """Size of the guard band on each side of an array: a whole page, so that data keeps the alignment of its allocation."""

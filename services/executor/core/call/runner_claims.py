@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from services.executor.core.model.failure import Failure
-from services.executor.core.model.messages import Reply, Step
+from services.executor.core.model.messages import Reply, ReplyMessage, Step
 from services.executor.core.model.verdict import Verdict
 from services.executor.core.sandbox.exit_reasons import device_fault, misaligned
-
-if TYPE_CHECKING:
-    from services.executor.core.model.messages import ReplyMessage
 
 _OUT_OF_MEMORY = 2
 # Names are compared without `hipError` and `cudaError`, so that each stands for both.

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-from services.executor.core.call.commitment import Commitment
-from services.executor.core.call.idle_work import NO_TIME, IdleMeter
+from services.executor.core.call.commitment import Commitment, Needed, Question
+from services.executor.core.call.idle_work import NO_TIME, IdleMeter, IdleTime
 from services.executor.core.call.layout import PAGE_BYTES
 from services.executor.core.call.runner_claims import (
     NEVER_ENDING,
@@ -25,25 +26,17 @@ from services.executor.core.call.runner_claims import (
     never_came_up,
 )
 from services.executor.core.model.failure import Failure
+from services.executor.core.model.limits import StageLimits
 from services.executor.core.model.messages import Order, ProtocolError, Reply, ReplyMessage
 from services.executor.core.model.verdict import Verdict
-from services.executor.core.sandbox.channel import ChannelClosedError
+from services.executor.core.sandbox.channel import Channel, ChannelClosedError
 from services.executor.core.sandbox.exit_reasons import may_be_the_machines as end_may_be_the_machines
 from services.executor.core.sandbox.exit_reasons import runner_failure, strain, took_too_long
 from services.executor.core.sandbox.run_place import runner_command
 from services.executor.core.sandbox.running import end_of, running
+from services.executor.devices.device import Device
 from services.executor.devices.instruments import SimulatedClock
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
-    from pathlib import Path
-
-    from services.executor.core.call.commitment import Needed, Question
-    from services.executor.core.call.idle_work import IdleTime
-    from services.executor.core.model.limits import StageLimits
-    from services.executor.core.sandbox.channel import Channel
-    from services.executor.devices.device import Device
-    from services.executor.sandboxes.sandbox import Exit, Sandbox, SandboxedProcess
+from services.executor.sandboxes.sandbox import Exit, Sandbox, SandboxedProcess
 
 _GOODBYE_SECONDS = 2.0
 # A sleeping judge wakes late: in a virtual machine with an H200, its clock had 24 us more than the events of a call of

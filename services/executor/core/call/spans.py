@@ -13,15 +13,12 @@ still meets the judge's clock. A device without such a clock (`cpu`) has events 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from services.executor.core.call.runner_session import CallTimes
+from services.executor.core.call.runner_session import CallTimes
 
 
 @dataclass(frozen=True)

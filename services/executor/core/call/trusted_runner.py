@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator, Generator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
-from typing import TYPE_CHECKING
 
 from hipcpu.build_folder import BuildKind
 from problems.kit.signature import Parameter
 from services.executor.core.call.layout import layout_of, plan_bytes
 from services.executor.core.call.runner_session import RunnerSession
 from services.executor.core.compile.build import Builder, Unit
+from services.executor.core.compile.cache import CompileCache
 from services.executor.core.compile.harness import harness_source
+from services.executor.core.model.events import Event
 from services.executor.core.model.failure import Failure, InfrastructureFailure
+from services.executor.core.model.messages import Order, Reply, ReplyMessage
 from services.executor.core.sandbox.canary import memory_probe
 from services.executor.core.sandbox.exit_reasons import DEVICE_FAULT, program_failure
 from services.executor.core.sandbox.run_place import PlaceContext, RunPlace
 from services.executor.core.sandbox.running import run_to_end
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Generator
-
-    from services.executor.core.compile.cache import CompileCache
-    from services.executor.core.model.events import Event
-    from services.executor.core.model.messages import Order, Reply, ReplyMessage
-    from services.executor.sandboxes.sandbox import SandboxedProcess
+from services.executor.sandboxes.sandbox import SandboxedProcess
 
 # Any arguments will do, because nothing reads them: one build serves all problems. Its chains are taken off a
 # submission's, so its calls launch a kernel too: on an H200 the gap at a launch is 4 us (docs/measurements.md).

@@ -8,10 +8,11 @@ import os
 import signal
 import sys
 import time
+from collections.abc import Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import FrameType
 
 from servicekit.whole_file import write_whole
 from services.executor.core.certify.conductor import Conductor
@@ -21,16 +22,10 @@ from services.executor.core.certify.performing import Performance, perform
 from services.executor.core.certify.report import report_of, without_home
 from services.executor.core.certify.results import ExitStatus, Outcome, exit_status
 from services.executor.core.certify.sources import ROOT, sources_for
-from services.executor.core.certify.steps import Choice, Section
+from services.executor.core.certify.steps import Choice, Section, Step
 from services.executor.core.model.plain import plain
+from services.executor.core.run.installation import Options
 from services.executor.sandboxes.kernel_calls import die_with
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from types import FrameType
-
-    from services.executor.core.certify.steps import Step
-    from services.executor.core.run.installation import Options
 
 RUNS = 8
 QUICK_SAMPLE, QUICK_RUNS = 2, 3

@@ -12,21 +12,15 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-from services.executor.core.certify.journal import result_from
+from services.executor.core.certify.journal import Journal, result_from
 from services.executor.core.certify.results import Outcome, StepResult
 from services.executor.core.certify.sources import sources_for
-from services.executor.core.certify.steps import CANARY, OPEN_DEVICE, Section, all_steps, step_named
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
-
-    from services.executor.core.certify.journal import Journal
-    from services.executor.core.certify.steps import Choice, Step
+from services.executor.core.certify.steps import CANARY, OPEN_DEVICE, Choice, Section, Step, all_steps, step_named
 
 _GRACE_SECONDS = 10.0
 """Time that a process gets to end its sandboxes after it was told to end."""

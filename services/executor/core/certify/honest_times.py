@@ -8,18 +8,14 @@ before it counts.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from services.executor.core.model.events import Finished
+from services.executor.core.model.job import CoreJob
 from services.executor.core.model.verdict import Verdict
+from services.executor.core.run.context import RunContext
 from services.executor.core.run.one_run import run
-from services.executor.core.timing.benchmark_result import Timing
+from services.executor.core.timing.benchmark_result import BenchmarkResult, Timing
 from services.executor.core.timing.statistics import geometric_mean
-
-if TYPE_CHECKING:
-    from services.executor.core.model.events import Finished
-    from services.executor.core.model.job import CoreJob
-    from services.executor.core.run.context import RunContext
-    from services.executor.core.timing.benchmark_result import BenchmarkResult
 
 LEAST_SHARE = 0.95
 """A VALID time below this share of the honest one is a hole."""

@@ -10,28 +10,24 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
 
 from hipcpu.build_folder import BuildKind, ToolchainError
+from problems.kit.definition import Case, Problem
 from services.executor.core.certify import judgements
 from services.executor.core.certify.known_times import NoTimeError, with_case
 from services.executor.core.certify.results import Outcome, StepResult
 from services.executor.core.model.job import CoreJob
+from services.executor.core.run.context import RunContext
 from services.executor.core.run.installation import catalogue, find_problem
 from services.executor.core.run.one_run import run
+from services.executor.devices.device import DeviceDescription
 from services.executor.devices.nvidia.toolchain import cuda
 from services.executor.devices.rocm.toolchain import rocm
 from submissions.modes import Mode, TimingMode
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from problems.kit.definition import Case, Problem
-    from services.executor.core.run.context import RunContext
-    from services.executor.devices.device import DeviceDescription
 
 _PROGRAM = Path(__file__).with_name("independent.hip")
 _INCLUDE = "#include <hip/hip_runtime.h>"

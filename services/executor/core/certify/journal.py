@@ -9,16 +9,14 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from fcntl import LOCK_EX, LOCK_NB, flock
-from typing import TYPE_CHECKING, Any, cast
+from pathlib import Path
+from typing import Any, cast
 
 from services.executor.core.certify.results import Figure, Outcome, StepResult
 from services.executor.core.model.plain import plain
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from pathlib import Path
 
 NAME = "journal.jsonl"
 _KINDS: dict[str, type] = {"subject": dict, "begin": str, "again": str, "result": dict}

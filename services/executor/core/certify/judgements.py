@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
-from services.executor.core.certify.known_times import AIM_GAIN_PERCENT, AIM_SPREAD_PERCENT, AIM_TRUTH_PERCENT
+from services.executor.core.certify.known_times import AIM_GAIN_PERCENT, AIM_SPREAD_PERCENT, AIM_TRUTH_PERCENT, Row
 from services.executor.core.certify.results import Figure, Outcome, StepResult
+from services.executor.core.model.events import Finished
+from services.executor.core.model.flushing import Flush
 from services.executor.core.model.verdict import Verdict
 from services.executor.core.timing.benchmark_result import Timing
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from services.executor.core.certify.known_times import Row
-    from services.executor.core.model.events import Finished
-    from services.executor.core.model.flushing import Flush
-    from services.executor.devices.device import DeviceDescription
+from services.executor.devices.device import DeviceDescription
 
 LEAST_RATIO, MOST_RATIO = 0.9, 1.1
 """The range of our time over that of a program without our code. A proposal: no GPU has been measured yet."""

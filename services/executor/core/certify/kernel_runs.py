@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hipcpu.build_folder import ToolchainError
 from hipcpu.toolchain import compiler
@@ -19,22 +20,18 @@ from services.executor.core.certify.results import Outcome, StepResult
 from services.executor.core.check.mismatches import lanes_advice
 from services.executor.core.compile.cache import CompileCache
 from services.executor.core.launching.recording import NotRecordableError
+from services.executor.core.model.events import Event, Finished
 from services.executor.core.model.failure import Failure
 from services.executor.core.model.flushing import calibrated_flush, flush_profile
 from services.executor.core.model.job import CoreJob
 from services.executor.core.model.limits import StageLimits
+from services.executor.core.run.context import RunContext
 from services.executor.core.run.installation import catalogue
 from services.executor.core.run.one_run import run
 from services.executor.core.run.recorded import recorded
 from services.executor.core.sandbox.canary import canary_job
 from services.executor.core.timing.stopping import GPU_PROFILE
 from submissions.modes import Mode
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from services.executor.core.model.events import Event, Finished
-    from services.executor.core.run.context import RunContext
 
 FEW_CALLS = replace(GPU_PROFILE, max_samples=20, max_wall_seconds=600, warm_up_cap_seconds=600, warm_up_most_calls=30)
 """The profile of a simulated GPU, whose calls take the host's time."""

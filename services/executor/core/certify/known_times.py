@@ -9,20 +9,17 @@ from __future__ import annotations
 
 import json
 import statistics
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
+from problems.kit.definition import Case, Problem
+from services.executor.core.model.events import Finished
 from services.executor.core.model.job import CoreJob
+from services.executor.core.run.context import RunContext
 from services.executor.core.run.installation import find_problem
 from services.executor.core.run.one_run import run
 from submissions.modes import Mode
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from problems.kit.definition import Case, Problem
-    from services.executor.core.model.events import Finished
-    from services.executor.core.run.context import RunContext
 
 PROBLEM = "vector-addition"
 AIM_TRUTH_PERCENT = 1.0

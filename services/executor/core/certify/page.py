@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from html import escape
 from time import gmtime, strftime
-from typing import TYPE_CHECKING
 
-from services.executor.core.certify.results import Outcome
+from services.executor.core.certify.report import Report
+from services.executor.core.certify.results import Figure, Outcome, StepResult
 from services.executor.core.certify.steps import TITLES, Section
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from services.executor.core.certify.report import Report
-    from services.executor.core.certify.results import Figure, StepResult
 
 _STYLE = """
 :root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }

@@ -5,21 +5,17 @@ from __future__ import annotations
 import time
 import traceback
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from hipcpu.build_folder import ToolchainError
 from services.executor.core.certify import independent, judgements, kernel_runs, probes
 from services.executor.core.certify.results import Outcome, StepResult
 from services.executor.core.certify.steps import RECORDER, Section, step_named
 from services.executor.core.model.failure import Failure
-from services.executor.core.run.installation import open_context
+from services.executor.core.run.context import RunContext
+from services.executor.core.run.installation import Options, open_context
 from services.executor.devices.plugins import device_named
 from services.executor.sandboxes.choice import choose_sandbox
 from services.executor.sandboxes.sandbox import SandboxError
-
-if TYPE_CHECKING:
-    from services.executor.core.run.context import RunContext
-    from services.executor.core.run.installation import Options
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,8 @@ import platform
 import shutil
 import sys
 from dataclasses import asdict
-from pathlib import Path
+from pathlib import Path, PurePath
 from tempfile import gettempdir
-from typing import TYPE_CHECKING
 
 import psutil
 
@@ -17,16 +16,11 @@ from hipcpu.build_folder import ToolchainError
 from hipcpu.toolchain import compiler
 from services.executor.core.certify.results import Figure, Outcome, StepResult
 from services.executor.core.check.chain_arithmetic import require_library
+from services.executor.devices.device import Device
 from services.executor.devices.instruments import Instruments, Versioned
-from services.executor.devices.inventory import Inventoried
+from services.executor.devices.inventory import DeviceFacts, Inventoried
 from services.executor.devices.nvidia.toolchain import cuda
 from services.executor.devices.rocm.toolchain import rocm
-
-if TYPE_CHECKING:
-    from pathlib import PurePath
-
-    from services.executor.devices.device import Device
-    from services.executor.devices.inventory import DeviceFacts
 
 OLDEST_PYTHON = (3, 11)
 _LEAST_MEMORY_MIB, _LEAST_MEMORY_OF_GPU_MIB = 4 << 10, 64 << 10

@@ -4,18 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
-from services.executor.core.certify.results import Outcome
-from services.executor.core.certify.steps import OPEN_DEVICE
+from services.executor.core.certify.results import Outcome, StepResult
+from services.executor.core.certify.steps import OPEN_DEVICE, Step
 from services.executor.core.model.plain import plain
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from services.executor.core.certify.results import StepResult
-    from services.executor.core.certify.steps import Step
 
 VERSION = 1
 _LEFT_OUT = "left out by --only, --sample or --quick"

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import importlib
 import tomllib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from types import ModuleType
+from types import ModuleType
+from typing import Any
 
 ROOT = Path(__file__).parents[4]
 HONEST = ROOT / "tests" / "honest"

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-
-    from services.executor.core.certify.sources import Sources
+from services.executor.core.certify.sources import Sources
 
 MINUTE = 60.0
 

@@ -11,23 +11,27 @@ of a distribution, the device draws the inputs of each call from a key, by the r
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from problems.kit.comparison import Comparison, compare, joined, unit_of
+from problems.kit.definition import Case, Part, Problem, Tolerance
 from problems.kit.distributions import Unmade, as_drawn
 from problems.kit.element_types import is_floating
+from problems.kit.factors import Factors
 from problems.kit.freivalds import check_product
 from problems.kit.imprecision import Precision, precision_of
 from problems.kit.parts import Stretch
 from problems.kit.planting import is_spiked_as_drawn, planted
-from problems.kit.signature import Initial
+from problems.kit.signature import Initial, Parameter
 from problems.kit.threads import on_threads
-from services.executor.core.call.commitment import Excerpt, Needed, allowance_of
+from services.executor.core.call.commitment import Allowance, Excerpt, Needed, allowance_of
 from services.executor.core.call.layout import (
     EXCERPT_ELEMENTS,
     GUARD_BYTES,
@@ -45,21 +49,11 @@ from services.executor.core.check.chain_arithmetic import remade, remade_at
 from services.executor.core.check.chain_rules import redraw_rules
 from services.executor.core.check.mismatches import judged, modified_input, nondeterministic, out_of_bounds
 from services.executor.core.check.side_by_side import at_once
+from services.executor.core.model.failure import Failure
+from services.executor.core.model.seeds import RunSeed
 from services.executor.core.problem_host.authors_problem import AuthorsProblem
 from services.executor.core.problem_host.objection import objection
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
-
-    from problems.kit.definition import Case, Part, Problem, Tolerance
-    from problems.kit.factors import Factors
-    from problems.kit.signature import Parameter
-    from services.executor.core.call.commitment import Allowance
-    from services.executor.core.model.failure import Failure
-    from services.executor.core.model.seeds import RunSeed
-    from services.executor.core.sandbox.channel import Channel
+from services.executor.core.sandbox.channel import Channel
 
 _Places = dict[str, "NDArray[np.uint64]"]
 # Poison repeats after this many bytes: enough that no kernel can make use of a repetition.

@@ -12,24 +12,19 @@ from __future__ import annotations
 
 import ctypes
 import math
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hipcpu.build_folder import ToolchainError
 from hipcpu.prepare import refresh
-from problems.kit.distributions import Blocks, Codes, Distribution, Form, Whole
+from problems.kit.distributions import AnyRecipe, Blocks, Codes, Distribution, Form, Whole
 from problems.kit.threads import on_threads
 from services.executor.core.call.layout import LinkRule, RuleKind
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from numpy.typing import NDArray
-
-    from problems.kit.distributions import AnyRecipe
 
 _MASK = (1 << 64) - 1
 _GOLDEN = 0x9E3779B97F4A7C15

@@ -10,17 +10,14 @@ end and the bound are moved inwards as well, before the chain begins.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Iterator
+from typing import Any, cast
 
 import ml_dtypes
 import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
-
-    from problems.kit.domain import Domain
+from problems.kit.domain import Domain
 
 
 def free_bits(dtype: np.dtype[Any], domain: Domain) -> int:

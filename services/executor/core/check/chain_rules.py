@@ -9,26 +9,20 @@ mostly indices, unless there is nothing else to change: then they move along, wh
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from problems.kit.chaining import FIXED, MANTISSAS, ROLL, ChainRule, Change
+from problems.kit.definition import Problem
 from problems.kit.distributions import Recipe, recipe_of
-from problems.kit.domain import ANY
-from problems.kit.signature import Initial
+from problems.kit.domain import ANY, Domain
+from problems.kit.signature import Initial, Parameter
 from services.executor.core.call.layout import LinkRule, RuleKind
 from services.executor.core.check.chain_arithmetic import draw_rule
 from services.executor.core.check.chain_domains import bits_of, free_bits, widths, within_blocks
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
-
-    from problems.kit.definition import Problem
-    from problems.kit.domain import Domain
-    from problems.kit.signature import Parameter
 
 _FEWEST_ELEMENTS = 2
 # Nearly all drawn floats use the lower half of their mantissa; of float8, half of them do.

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import count
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
+from problems.kit.definition import Case, Problem
 from problems.kit.threads import threads_allowed
 from services.executor.core.call.commitment import Question
 from services.executor.core.call.runner_claims import NEVER_ENDING
-from services.executor.core.check.case_judge import USUAL_RULE, CaseJudge, LargeCaseRule
+from services.executor.core.call.runner_session import CallTimes, RunnerSession
+from services.executor.core.check.case_judge import USUAL_RULE, CaseJudge, LargeCaseRule, Trial
+from services.executor.core.check.run_verdict import Progress
 from services.executor.core.check.side_by_side import at_once
 from services.executor.core.model.events import Checked, Checking, TestResult
 from services.executor.core.model.failure import Failure, in_case
+from services.executor.core.model.seeds import RunSeed
 from services.executor.core.problem_host.authors_problem import AuthorsProblem
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from problems.kit.definition import Case, Problem
-    from services.executor.core.call.runner_session import CallTimes, RunnerSession
-    from services.executor.core.check.case_judge import Trial
-    from services.executor.core.check.run_verdict import Progress
-    from services.executor.core.model.seeds import RunSeed
 
 ProgramOf: TypeAlias = "Callable[[CaseJudge, Mapping[str, Any]], bytes]"
 """Returns the launch program of a call with these inputs; raises Failure."""

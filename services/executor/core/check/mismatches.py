@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from problems.kit.comparison import BIAS_SHARE
-from services.executor.core.call.layout import GUARD_BYTES
+from problems.kit.comparison import BIAS_SHARE, Comparison
+from problems.kit.definition import Case, Tolerance
+from problems.kit.imprecision import Precision
+from services.executor.core.call.layout import GUARD_BYTES, Region
 from services.executor.core.compile.cpp_tokens import Name, words
 from services.executor.core.model.events import Mismatch, WrongAnswer
 from services.executor.core.model.failure import Failure
 from services.executor.core.model.verdict import Verdict
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
-
-    from problems.kit.comparison import Comparison
-    from problems.kit.definition import Case, Tolerance
-    from problems.kit.imprecision import Precision
-    from services.executor.core.call.layout import Region
 
 _MOST_SHOWN = 10
 _LANES = 64

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
+from services.executor.core.call.runner_session import RunnerSession
 from services.executor.core.model.events import (
     Benchmarked,
     BenchmarkProgress,
@@ -19,18 +21,13 @@ from services.executor.core.model.events import (
     Sample,
     TestResult,
 )
+from services.executor.core.model.failure import Failure
+from services.executor.core.model.job import CoreJob
 from services.executor.core.model.verdict import Verdict
 from services.executor.core.problem_host.resolved_problem import substitution_note
 from services.executor.core.timing.case_timing import timing_note
+from services.executor.sandboxes.sandbox import Exit
 from vocabulary.verdicts import status_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Mapping, Sequence
-
-    from services.executor.core.call.runner_session import RunnerSession
-    from services.executor.core.model.failure import Failure
-    from services.executor.core.model.job import CoreJob
-    from services.executor.sandboxes.sandbox import Exit
 
 _MOST_NAMED = 5
 """The most cases that are named for one reason to leave them out, and the most such reasons."""

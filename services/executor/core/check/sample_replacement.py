@@ -6,15 +6,12 @@ cause; both values stay in the report.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from statistics import median
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from services.executor.devices.instruments import Reading
+from services.executor.devices.instruments import Reading
 
 LEAST_SHARE_OF_CLOCK = 0.97
 """The least clock of a call, as a share of the session's median clock; below it, the call ran on another device, so

@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import json
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from problems.kit.definition import Case, Problem
+from services.executor.core.check.checking import Checker
+from services.executor.core.check.run_verdict import Progress
 from services.executor.core.launching.launched_problem import shown
 from services.executor.core.model.events import Sample
 from services.executor.core.problem_host.authors_problem import AuthorsProblem
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from problems.kit.definition import Case, Problem
-    from services.executor.core.check.checking import Checker
-    from services.executor.core.check.run_verdict import Progress
 
 _MOST_SHOWN = 64
 """The most elements of an array that are shown; of a larger array it is the corner nearest to index 0."""

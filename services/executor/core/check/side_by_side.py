@@ -7,14 +7,11 @@ from __future__ import annotations
 
 import asyncio
 import os
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeVar
 
 from problems.kit.threads import threads_allowed
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from services.executor.core.model.failure import Failure
+from services.executor.core.model.failure import Failure
 
 Found = TypeVar("Found")
 

@@ -4,25 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from collections.abc import Callable
 from functools import singledispatch
-from typing import TYPE_CHECKING, TextIO
+from typing import TextIO
 
 from services.executor.core.commands.bench_table import table_of, trust_of
 from services.executor.core.commands.isa_command import hint_text
 from services.executor.core.model import events
+from services.executor.core.model.isa_report import IsaReport, KernelReport
+from services.executor.core.model.job import CoreJob
 from services.executor.core.model.plain import plain
 from services.executor.core.model.report import canonical_json
 from services.executor.core.model.verdict import Verdict
+from services.executor.core.run.context import RunContext
 from services.executor.core.run.one_run import JobError, run
 from services.executor.core.timing.benchmark_result import BenchmarkResult
 from services.executor.devices.profiling import ProfileClock
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from services.executor.core.model.isa_report import IsaReport, KernelReport
-    from services.executor.core.model.job import CoreJob
-    from services.executor.core.run.context import RunContext
 
 _NAME_WIDTH = 48
 ACCEPTED, NOT_ACCEPTED, BAD_USAGE, INFRASTRUCTURE = 0, 1, 2, 3

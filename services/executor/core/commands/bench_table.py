@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from services.executor.core.timing.benchmark_result import Timing
-
-if TYPE_CHECKING:
-    from services.executor.core.model.events import Benchmarked
-    from services.executor.core.timing.benchmark_result import BenchmarkResult
+from services.executor.core.model.events import Benchmarked
+from services.executor.core.timing.benchmark_result import BenchmarkResult, Timing
 
 _HEAD = (
     f"  {'case':<32} {'median ms':>12} {'+- %':>6} {'sessions':>9} {'n':>5} {'GFLOP/s':>9} {'GB/s':>9} {'of roof':>8} "

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 import math
+from argparse import ArgumentParser
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from problems.kit.definition import SizeSet
 from services.executor.core.certify.steps import FEWEST_RUNS, Section
@@ -14,9 +14,6 @@ from services.executor.core.run.installation import default_cache_folder
 from services.executor.devices.plugins import device_names
 from submissions.modes import Mode, TimingMode
 from vocabulary.limits import DEFAULT_DTYPE
-
-if TYPE_CHECKING:
-    from argparse import ArgumentParser
 
 
 def parser() -> ArgumentParser:

@@ -5,12 +5,10 @@ from __future__ import annotations
 import base64
 import json
 import sys
-from typing import TYPE_CHECKING, Any, cast
+from pathlib import Path
+from typing import Any, cast
 
 from services.executor.core.commands.comparison_of_submissions import NotComparableError, Order, compare_reports
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 _BAD_USAGE = 2
 _SENTENCES = {

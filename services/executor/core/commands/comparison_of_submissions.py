@@ -9,12 +9,10 @@ differ by as much.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, cast
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+from typing import Any, cast
 
 SAME_WITHIN = 0.01
 """Relative to the faster one; the tolerance between sessions (`session_rule.py`)."""

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
 
+from problems.kit.definition import Problem
 from services.executor.core.compile.forbidden import rules_for
 from services.executor.core.compile.isa import IsaReporter
 from services.executor.core.compile.source import admit
 from services.executor.core.launching.contract import unit_of
 from services.executor.core.model.failure import Failure
+from services.executor.core.model.isa_report import IsaReport, KernelHint, KernelReport
 from services.executor.core.model.plain import plain
 from services.executor.core.model.report import canonical_json
+from services.executor.core.run.context import RunContext
 from services.executor.core.sandbox.scratch import ScratchFolder
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from problems.kit.definition import Problem
-    from services.executor.core.model.isa_report import IsaReport, KernelHint, KernelReport
-    from services.executor.core.run.context import RunContext
 
 REPORTED, NOT_REPORTED = 0, 1
 _COLUMNS = ("vgpr", "sgpr", "agpr", "lds_bytes", "scratch_bytes", "spills", "mfma", "instructions", "occupancy")

@@ -8,22 +8,18 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from problems.kit.definition import Case, Problem
 from problems.kit.element_types import ELEMENT_TYPES
+from problems.kit.signature import Parameter
 from problems.library.variants import variant_of
 from vocabulary.limits import DEFAULT_DTYPE
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from problems.kit.definition import Case, Problem
-    from problems.kit.signature import Parameter
 
 _PRELUDE = Path(__file__).with_name("lazy_kernels.hpp")
 

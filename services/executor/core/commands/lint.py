@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import ml_dtypes
+from numpy.typing import NDArray
 
 from hipcpu.build_folder import BuildKind
-from problems.kit.definition import SizeSet
+from problems.kit.definition import CatalogueEntry, Problem, SizeSet
 from problems.library.catalogue import CatalogueError
 from services.executor.core.call.runner_session import RunnerSession
 from services.executor.core.check.case_judge import CaseJudge
@@ -20,21 +22,14 @@ from services.executor.core.compile.build import Builder, Unit
 from services.executor.core.compile.forbidden import rules_for
 from services.executor.core.compile.harness import expected_declaration, harness_source
 from services.executor.core.compile.source import admit
+from services.executor.core.model.events import Event
 from services.executor.core.model.failure import Failure
 from services.executor.core.model.seeds import RunSeed
+from services.executor.core.run.context import RunContext
 from services.executor.core.run.installation import catalogue
 from services.executor.core.sandbox.channel import Channel
 from services.executor.core.sandbox.scratch import ScratchFolder, memory_parent
 from vocabulary.limits import DEFAULT_DTYPE
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from problems.kit.definition import CatalogueEntry, Problem
-    from services.executor.core.model.events import Event
-    from services.executor.core.run.context import RunContext
 
 
 async def lint(slugs: Sequence[str], context: RunContext) -> int:

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from services.executor.core.commands.bench import ACCEPTED, BAD_USAGE, INFRASTRUCTURE, bench
-from services.executor.core.model.events import Finished, ProfileOutcome
+from services.executor.core.model.events import Event, Finished, ProfileOutcome
+from services.executor.core.model.job import CoreJob
+from services.executor.core.run.context import RunContext
 from services.executor.devices.profiling import Profiled, profiler_or_reason
-
-if TYPE_CHECKING:
-    from services.executor.core.model.events import Event
-    from services.executor.core.model.job import CoreJob
-    from services.executor.core.run.context import RunContext
 
 
 async def profile(job: CoreJob, context: RunContext) -> int:

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
-from services.executor.core.launching.program import described
+from problems.kit.definition import Case, Problem
+from services.executor.core.launching.program import LaunchProgram, described
 from services.executor.core.launching.recording import NotRecordableError
 from services.executor.core.model.failure import Failure, InfrastructureFailure
+from services.executor.core.run.context import RunContext
 from services.executor.core.run.device_properties import with_properties
 from services.executor.core.run.recorded import recorded
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from problems.kit.definition import Case, Problem
-    from services.executor.core.launching.program import LaunchProgram
-    from services.executor.core.run.context import RunContext
 
 RECORDED, NOT_RECORDED, INFRASTRUCTURE = 0, 1, 3
 

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TextIO
 
 from services.executor.core.model.failure import Failure, InfrastructureFailure
+from services.executor.core.model.findings import Finding
 from services.executor.core.model.plain import plain
 from services.executor.core.model.report import canonical_json
+from services.executor.core.run.context import RunContext
 from services.executor.core.sanitize.finding_text import text_of
-from services.executor.core.sanitize.sanitizing import findings_of
+from services.executor.core.sanitize.sanitizing import CheckRequest, findings_of
 from services.executor.devices.sanitizing import Sanitizing
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import TextIO
-
-    from services.executor.core.model.findings import Finding
-    from services.executor.core.run.context import RunContext
-    from services.executor.core.sanitize.sanitizing import CheckRequest
 
 CLEAN, FINDINGS, BAD_USAGE, INFRASTRUCTURE = 0, 1, 2, 3
 MOST_SHOWN = 20

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import os
 import time
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from hipcpu.build_folder import (
     NO_ROOM_STATUS,
@@ -29,7 +31,7 @@ from services.executor.core.compile.compiler_text import (
     without_placeless_warnings,
 )
 from services.executor.core.compile.forbidden import needed_libraries
-from services.executor.core.compile.isa import Inspection, shown
+from services.executor.core.compile.isa import Inspection, IsaReporter, shown
 from services.executor.core.compile.object_symbols import object_symbols
 from services.executor.core.model.events import Compiled, Compiling, Event
 from services.executor.core.model.failure import Failure, InfrastructureFailure
@@ -37,16 +39,9 @@ from services.executor.core.model.isa_report import IsaReport
 from services.executor.core.model.report import canonical_json
 from services.executor.core.sandbox.exit_reasons import build_limit_failure
 from services.executor.core.sandbox.running import run_to_end
+from services.executor.devices.device import Device, Toolchain
+from services.executor.sandboxes.sandbox import Command, Exit, Limits, Sandbox
 from services.executor.sandboxes.sandbox_files import LeftFileError, new_source_folder, read_left, write_source
-
-if TYPE_CHECKING:
-    import asyncio
-    from collections.abc import AsyncGenerator, Callable
-    from pathlib import Path
-
-    from services.executor.core.compile.isa import IsaReporter
-    from services.executor.devices.device import Device, Toolchain
-    from services.executor.sandboxes.sandbox import Command, Exit, Limits, Sandbox
 
 _EXECUTABLE_NAMES = {BuildKind.SOLUTION: "runner", BuildKind.KERNELS: "runner", BuildKind.PROGRAM: "program"}
 _PROBE = """#include <hip/hip_runtime.h>

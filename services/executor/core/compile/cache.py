@@ -16,14 +16,11 @@ import shutil
 import tempfile
 import time
 import zlib
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from services.executor.core.compile.code_objects import CodeObject
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _EXECUTABLE = "executable"
 _PART = "part-"

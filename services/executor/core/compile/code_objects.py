@@ -11,16 +11,14 @@ from __future__ import annotations
 import hashlib
 import io
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from pathlib import Path
+from typing import Any, cast
 
 from elftools.common.exceptions import ELFError
 from elftools.elf.constants import SH_FLAGS
 from elftools.elf.elffile import ELFFile
 
 from services.executor.core.model.failure import InfrastructureFailure
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 _DEVICE_SECTIONS = frozenset({".hip_fatbin", ".nv_fatbin", "__nv_relfatbin"})
 """Sections in which hipcc and nvcc put GPU code."""

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from services.executor.core.model.failure import Failure, InfrastructureFailure
 from services.executor.core.model.verdict import Verdict
 from services.executor.core.sandbox.exit_reasons import exit_signal, signal_name
-
-if TYPE_CHECKING:
-    from services.executor.sandboxes.sandbox import Exit
+from services.executor.sandboxes.sandbox import Exit
 
 _ERROR_LINE = re.compile(r"solution\.hip:(\d+):(?:\d+:)? (?:fatal )?error: ([^\n]*)")
 # Messages of clang, nvcc and gcc when one of their parts has crashed but they themselves have not.

@@ -8,11 +8,8 @@ from __future__ import annotations
 
 import bisect
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 _LINE_END = re.compile(r"\r\n?")
 _SPLICE = re.compile(r"\\[ \t\v\f]*\n")

@@ -14,18 +14,13 @@ without a name, and all of these are legal in a submission.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from problems.kit.signature import DTYPES
+from problems.kit.signature import DTYPES, Parameter
 from services.executor.core.compile.harness import expected_declaration
 from services.executor.core.compile.source import code_of
 from services.executor.core.model.verdict import Verdict
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from problems.kit.signature import Parameter
 
 BLAMABLE = frozenset(
     {

@@ -11,11 +11,12 @@ from __future__ import annotations
 import io
 import re
 import tomllib
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import translate
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
@@ -23,9 +24,6 @@ from elftools.elf.elffile import ELFFile
 from services.executor.core.compile.cpp_tokens import Header, Name, words
 from services.executor.core.model.failure import Failure
 from services.executor.core.model.verdict import Verdict
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
 
 _DEFAULTS = Path(__file__).with_name("forbidden.toml")
 _FIELDS = {"verdict", "why", "fix", "headers", "names", "libraries", "symbols", "calls", "everywhere", "enabled"}

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
-from problems.kit.element_types import ELEMENT_TYPES
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from problems.kit.element_types import ElementType
-    from problems.kit.signature import Parameter
+from problems.kit.element_types import ELEMENT_TYPES, ElementType
+from problems.kit.signature import Parameter
 
 
 def harness_source(parameters: Sequence[Parameter]) -> str:

@@ -9,10 +9,12 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, cast
+from pathlib import Path
+from typing import Any, cast
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -22,15 +24,9 @@ from services.executor.core.model.failure import Failure
 from services.executor.core.model.isa_report import IsaReport, KernelReport
 from services.executor.core.model.limits import COMPILER_PROCESSES
 from services.executor.core.sandbox.running import run_to_end
-from services.executor.sandboxes.sandbox import Limits
+from services.executor.devices.device import Inspector, Toolchain
+from services.executor.sandboxes.sandbox import Limits, Sandbox
 from services.executor.sandboxes.sandbox_files import LeftFileError, new_source_folder, read_left
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
-    from pathlib import Path
-
-    from services.executor.devices.device import Inspector, Toolchain
-    from services.executor.sandboxes.sandbox import Sandbox
 
 MAX_SHOWN_KERNELS = 32
 """The most kernels that an event shows; a listing has them all."""

@@ -9,13 +9,11 @@ from __future__ import annotations
 
 import io
 import re
-from typing import TYPE_CHECKING, Any, Literal, cast
+from collections.abc import Iterator
+from typing import Any, Literal, cast
 
 from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _ELF = re.compile(rb"\x7fELF")
 _TABLES = (".symtab", ".dynsym")

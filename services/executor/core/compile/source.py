@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from services.executor.core.compile.cpp_tokens import with_plain_line_ends
-from services.executor.core.compile.forbidden import check_source
+from services.executor.core.compile.forbidden import Rule, check_source
 from services.executor.core.model.failure import Failure
 from services.executor.core.model.verdict import Verdict
 from vocabulary.limits import MAX_SOURCE_BYTES
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from services.executor.core.compile.forbidden import Rule
 
 # Comments, raw strings, strings and characters: text in them may look like code, but is none.
 _NOT_CODE = re.compile(

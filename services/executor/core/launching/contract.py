@@ -5,17 +5,14 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
 from hipcpu.build_folder import BuildKind
+from problems.kit.definition import Problem
 from services.executor.core.compile.build import Unit
 from services.executor.core.compile.harness import expected_declaration, harness_source
 from services.executor.core.launching.launched_problem import LaunchedProblem
+from services.executor.core.model.job import CoreJob
 from submissions.modes import Mode
-
-if TYPE_CHECKING:
-    from problems.kit.definition import Problem
-    from services.executor.core.model.job import CoreJob
 
 
 class Contract(StrEnum):

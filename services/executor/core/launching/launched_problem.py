@@ -6,15 +6,18 @@ kernel that writes outside it. The plan becomes a launch program, which depends 
 
 from __future__ import annotations
 
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 
-from problems.kit.definition import Problem
+from problems.kit.definition import Case, Problem
+from problems.kit.integer_expression import Shape
 from problems.kit.launch_plan import Constant, LaunchLimits, LaunchPlan, LaunchPlanError, parse_plan, shape_of
+from problems.kit.launch_plan import Launch as PlannedLaunch
 from problems.kit.signature import Parameter
-from problems.kit.sized_launch import scratch_bytes, sized_launches
+from problems.kit.sized_launch import SizedLaunch, scratch_bytes, sized_launches
 from services.executor.core.launching.program import (
     ADDRESS_BYTES,
     DEFAULT_STREAM,
@@ -27,15 +30,7 @@ from services.executor.core.launching.program import (
 )
 from services.executor.core.model.failure import Failure
 from services.executor.core.model.verdict import Verdict
-
-if TYPE_CHECKING:
-    from collections.abc import Generator, Mapping
-
-    from problems.kit.definition import Case
-    from problems.kit.integer_expression import Shape
-    from problems.kit.launch_plan import Launch as PlannedLaunch
-    from problems.kit.sized_launch import SizedLaunch
-    from services.executor.devices.device import DeviceDescription
+from services.executor.devices.device import DeviceDescription
 
 
 def launched(problem: Problem, plan_text: str, device: DeviceDescription) -> LaunchedProblem:

@@ -7,15 +7,11 @@ default stream, and it continues after them, so that its events enclose all of t
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
-from services.executor.core.launching.program import DEFAULT_STREAM, Mark, Step, Wait, Work
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from services.executor.core.launching.program import Operation
+from services.executor.core.launching.program import DEFAULT_STREAM, Mark, Operation, Step, Wait, Work
 
 ALL_STREAMS = -1
 

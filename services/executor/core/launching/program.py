@@ -7,12 +7,10 @@ of one of the call's arrays, of a workspace or of a device variable, or with a s
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import TYPE_CHECKING, TypeAlias
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+from typing import TypeAlias
 
 _MAGIC = 0x31474F5250505721
 _WORD = struct.Struct("<Q")

@@ -5,40 +5,36 @@ from __future__ import annotations
 import asyncio
 import math
 import struct
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from hipcpu.build_folder import NOT_RECORDABLE, RECORDER, REPLAYER
+from problems.kit.definition import Case, Problem
 from services.executor.core.compile.build import install
+from services.executor.core.compile.cache import CachedBuild
 from services.executor.core.compile.object_symbols import object_symbols
+from services.executor.core.launching.program import LaunchProgram
 from services.executor.core.launching.recording import (
     MOST_BYTES,
     NotRecordableError,
+    Recording,
     RecordingError,
     recording_from_bytes,
 )
 from services.executor.core.launching.symbol_names import named_as_in
 from services.executor.core.launching.understanding import RECORDINGS, DifferingError, understood
 from services.executor.core.sandbox.exit_reasons import strain
+from services.executor.core.sandbox.run_place import PlaceContext
 from services.executor.core.sandbox.running import run_to_end
 from services.executor.core.sandbox.scratch import ScratchFolder
 from services.executor.sandboxes.gaps import Gap
-from services.executor.sandboxes.sandbox import Command, Mount
+from services.executor.sandboxes.sandbox import Command, Limits, Mount
 from services.executor.sandboxes.sandbox_files import LeftFileError, read_left
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from problems.kit.definition import Case, Problem
-    from services.executor.core.compile.cache import CachedBuild
-    from services.executor.core.launching.program import LaunchProgram
-    from services.executor.core.launching.recording import Recording
-    from services.executor.core.sandbox.run_place import PlaceContext
-    from services.executor.sandboxes.sandbox import Limits
 
 _MAGIC = 0x3152504B50505721
 _WORD_BYTES = 8

@@ -10,16 +10,11 @@ name refers back to its own parts, so names are compared with those references w
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from services.executor.core.launching.program import Launch, LaunchProgram
+from services.executor.core.launching.program import Launch, LaunchProgram, Operation
 from services.executor.core.launching.recording import NotRecordableError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from services.executor.core.launching.program import Operation
 
 _ANONYMOUS = "_GLOBAL__N_"
 _OF_A_FILE = "_INTERNAL_"

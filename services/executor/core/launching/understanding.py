@@ -11,14 +11,15 @@ are those of the first call, if they differ.
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from itertools import pairwise, zip_longest
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
-from services.executor.core.launching.ordering import Noted, Synchronised, Waited, in_order
+from services.executor.core.launching.ordering import Item, Noted, Synchronised, Waited, in_order
 from services.executor.core.launching.program import (
     ADDRESS_BYTES,
     Base,
@@ -26,19 +27,13 @@ from services.executor.core.launching.program import (
     Fill,
     Launch,
     LaunchProgram,
+    Operation,
     Place,
     Relocation,
     Value,
     Write,
 )
-from services.executor.core.launching.recording import Kind, NotRecordableError, Record, RecordingError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-    from services.executor.core.launching.ordering import Item
-    from services.executor.core.launching.program import Operation
-    from services.executor.core.launching.recording import Recording
+from services.executor.core.launching.recording import Kind, NotRecordableError, Record, Recording, RecordingError
 
 RECORDINGS = 3
 _SLACK_BYTES = 1 << 20

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from statistics import median
-from typing import TYPE_CHECKING
 
 from services.executor.core.call.idle_work import NO_TIME, IdleTime
+from services.executor.core.call.runner_session import CallTimes, RunnerSession
+from services.executor.core.check.case_judge import CaseJudge
+from services.executor.core.check.checking import Checker
 from services.executor.core.check.sample_replacement import Replaced, replaceable
 from services.executor.core.measure.timed_calls import TimedCalls
 from services.executor.core.timing.stopping import StoppingProfile, StoppingRule, StopReason
+from services.executor.devices.device import Device
 from services.executor.devices.instruments import Instruments, Reading
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from contextlib import AbstractAsyncContextManager
-
-    from services.executor.core.call.runner_session import CallTimes, RunnerSession
-    from services.executor.core.check.case_judge import CaseJudge
-    from services.executor.core.check.checking import Checker
-    from services.executor.devices.device import Device
 
 
 @dataclass(frozen=True)

@@ -8,22 +8,18 @@ the others the runner reports only a digest or an excerpt (`commitment.py`), whi
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import Any
 
+from numpy.typing import NDArray
+
+from problems.kit.definition import Case
+from services.executor.core.call.runner_session import CallTimes
+from services.executor.core.check.case_judge import CaseJudge, Trial
+from services.executor.core.check.checking import Checker
 from services.executor.core.check.side_by_side import raise_first, side_by_side
 from services.executor.core.model.failure import Failure
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any
-
-    from numpy.typing import NDArray
-
-    from problems.kit.definition import Case
-    from services.executor.core.call.runner_session import CallTimes
-    from services.executor.core.check.case_judge import CaseJudge, Trial
-    from services.executor.core.check.checking import Checker
 
 # A case is called as often as in a session that times it on `cpu`: nine calls or a quarter of a second, and at least
 # three calls unless each takes seconds. A problem with few cases spreads 40 calls over them, if they fit into that

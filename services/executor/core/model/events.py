@@ -5,19 +5,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
 from services.executor.core.model.isa_report import IsaReport
-from services.executor.core.timing.benchmark_result import BenchmarkResult
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from services.executor.core.model.verdict import Verdict
-    from services.executor.core.timing.benchmark_result import Timing
-    from services.executor.devices.profiling import ProfileClock, ProfiledKernel
+from services.executor.core.model.verdict import Verdict
+from services.executor.core.timing.benchmark_result import BenchmarkResult, Timing
+from services.executor.devices.profiling import ProfileClock, ProfiledKernel
 
 
 @dataclass(frozen=True)

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
+from services.executor.core.model.events import WrongAnswer
+from services.executor.core.model.isa_report import IsaReport
 from services.executor.core.model.verdict import Verdict
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
-
-    from services.executor.core.model.events import WrongAnswer
-    from services.executor.core.model.isa_report import IsaReport
 
 
 class Failure(Exception):  # noqa: N818  an outcome of the submission, no error of ours

@@ -7,14 +7,12 @@ the MI300X reports the 4 MiB of one die, and has 256 MiB behind it.
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
 from dataclasses import dataclass
 from statistics import median
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
-if TYPE_CHECKING:
-    from collections.abc import Awaitable
-
-    from services.executor.devices.device import DeviceDescription
+from services.executor.devices.device import DeviceDescription
 
 _REPEATS = 5
 

@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from services.executor.core.timing.benchmark_result import Bound
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 _FILE = Path(__file__).with_name("roofs.toml")
 

@@ -12,20 +12,16 @@ import zlib
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
+from wavepool.executor.v1 import run_event_pb2
 from wavepool.executor.v1.run_event_pb2 import RunEvent
 from wavepool.executor.v1.run_event_pb2 import Verdict as VerdictNumber
 
-from services.executor.core.model.events import Compiled, Finished
+from services.executor.core.model.events import Compiled, Event, Finished
 from services.executor.core.model.plain import plain
 from services.executor.core.model.report import canonical_json
 from services.executor.core.model.verdict import Verdict
-
-if TYPE_CHECKING:
-    from wavepool.executor.v1 import run_event_pb2
-
-    from services.executor.core.model.events import Event
 
 LENGTH = struct.Struct(">I")
 """The length in bytes, which precedes each message in a judge's pipes."""

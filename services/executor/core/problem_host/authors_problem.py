@@ -8,25 +8,20 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from problems.kit.chaining import FIXED
 from problems.kit.definition import Case, Difficulty, Problem, Sizes, SizeSet, Tolerance
 from problems.kit.element_types import is_floating
+from problems.kit.signature import Parameter
 from services.executor.core.call.runner_claims import NEVER_ENDING
 from services.executor.core.problem_host.description import CaseLimits, CaseSize, Description, case_values
-from services.executor.core.problem_host.host import TooMuchError, definition_failure, shown
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from problems.kit.signature import Parameter
-    from services.executor.core.problem_host.host import ProblemHost
+from services.executor.core.problem_host.host import ProblemHost, TooMuchError, definition_failure, shown
 
 _SEED_LIMIT = 1 << 31
 _MOST_CASES = 64

@@ -5,20 +5,15 @@ from __future__ import annotations
 import keyword
 import math
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import Any, Self, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from problems.kit.signature import DTYPES, Initial, Parameter
-from services.executor.core.problem_host.host import definition_failure
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from services.executor.core.problem_host.host import ProblemHost
+from services.executor.core.problem_host.host import ProblemHost, definition_failure
 
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w{0,99}", re.ASCII)
 _MOST_PARAMETERS = 40

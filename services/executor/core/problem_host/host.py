@@ -7,27 +7,22 @@ tasks, because everything about a call is decided in order; each question has a 
 from __future__ import annotations
 
 import asyncio
+import socket
 import time
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from services.executor.core.model.failure import Failure, InfrastructureFailure
 from services.executor.core.model.verdict import Verdict
-from services.executor.core.problem_host.interpreter import SANDBOXED
+from services.executor.core.problem_host.interpreter import SANDBOXED, TorchPython
 from services.executor.core.problem_host.sandboxed.framing import FramingError, receive, send
 from services.executor.core.sandbox.private_socket import PrivateSocket
 from services.executor.core.sandbox.running import end_of, running
-from services.executor.sandboxes.sandbox import Command, Limits, Mount
+from services.executor.sandboxes.sandbox import Command, Exit, Limits, Mount, Sandbox, SandboxedProcess
 from services.executor.sandboxes.sandbox_files import write_source
-
-if TYPE_CHECKING:
-    import socket
-    from collections.abc import AsyncGenerator
-
-    from services.executor.core.problem_host.interpreter import TorchPython
-    from services.executor.sandboxes.sandbox import Exit, Sandbox, SandboxedProcess
 
 _IN_SANDBOX = Path("/problem")
 _FAREWELL_SECONDS = 5.0

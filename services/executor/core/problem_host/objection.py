@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import json
 import math
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Iterable, Mapping
+from typing import Any, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
+from problems.kit.definition import Case, Problem
 from services.executor.core.model.events import Mismatch, WrongAnswer
 from services.executor.core.model.failure import Failure
 from services.executor.core.model.verdict import Verdict
 from services.executor.core.problem_host.authors_problem import AuthorsProblem
 from services.executor.core.problem_host.host import shown
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from numpy.typing import NDArray
-
-    from problems.kit.definition import Case, Problem
 
 _MOST_SHOWN = 10
 _SMALL = 0.1

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import AsyncGenerator, Callable, Mapping, MutableMapping
 from contextlib import asynccontextmanager
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Protocol, cast
+from pathlib import Path
+from typing import Protocol, cast
 
-from problems.kit.definition import SizeSet
+from problems.kit.definition import Problem, SizeSet
 from problems.library.catalogue import CatalogueError
 from problems.library.variants import UnknownElementTypeError, variant_of
 from services.executor.core.compile.declared_parameters import signature_hint
 from services.executor.core.launching.launched_problem import launched
 from services.executor.core.model.failure import Failure, InfrastructureFailure
+from services.executor.core.model.job import CoreJob
+from services.executor.core.model.limits import StageLimits
 from services.executor.core.problem_host.authors_problem import authors_problem
 from services.executor.core.problem_host.description import CaseLimits
 from services.executor.core.problem_host.host import HostLimits, MissingPackageError, open_host
@@ -20,14 +24,6 @@ from services.executor.core.problem_host.interpreter import TorchMissingError, t
 from services.executor.core.sandbox.run_place import PlaceContext
 from services.executor.core.sandbox.scratch import ScratchFolder, memory_parent
 from submissions.modes import Mode
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable, Mapping, MutableMapping
-    from pathlib import Path
-
-    from problems.kit.definition import Problem
-    from services.executor.core.model.job import CoreJob
-    from services.executor.core.model.limits import StageLimits
 
 _LARGEST_CASES = {
     SizeSet.CPU: CaseLimits(80 << 20, 5e8, seconds=5.0),

@@ -19,16 +19,13 @@ import socket
 import struct
 import sys
 import traceback
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import NoReturn
 
 import numpy as np
 
 from services.executor.sandboxes.kernel_calls import die_with
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import NoReturn
 
 REQUEST = b"judge"
 NUMBER = struct.Struct("=i")

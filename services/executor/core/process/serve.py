@@ -14,23 +14,19 @@ import os
 import signal
 import stat
 import sys
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TextIO
 
 from services.executor.core.model.events import Event, Finished
 from services.executor.core.model.job import BadJobError, CoreJob
 from services.executor.core.model.run_events import LENGTH, UNKILLABLE_STATUS, framed, message_of
 from services.executor.core.model.verdict import Verdict
+from services.executor.core.run.context import RunContext
 from services.executor.core.run.one_run import JobError, run
 from services.executor.core.sandbox.run_place import open_place
 from submissions.modes import Mode
 from vocabulary.verdicts import status_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import TextIO
-
-    from services.executor.core.run.context import RunContext
 
 _BAD_JOB = 2
 _ORPHANED = 3

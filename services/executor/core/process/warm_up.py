@@ -7,14 +7,16 @@ are read.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from problems.kit.definition import CatalogueEntry, Problem
 from services.executor.core.call.layout import plan_bytes
 from services.executor.core.check.case_judge import CaseJudge
 from services.executor.core.check.run_verdict import Progress
 from services.executor.core.check.sampling import smallest
+from services.executor.core.compile.build import Unit
 from services.executor.core.compile.code_objects import code_objects
 from services.executor.core.compile.forbidden import check_build, needed_libraries, rules_for
 from services.executor.core.compile.object_symbols import object_symbols
@@ -24,14 +26,8 @@ from services.executor.core.model.failure import Failure
 from services.executor.core.model.job import CoreJob
 from services.executor.core.model.run_events import framed, message_of
 from services.executor.core.model.seeds import RunSeed
+from services.executor.core.run.context import RunContext
 from submissions.modes import Mode
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from problems.kit.definition import CatalogueEntry, Problem
-    from services.executor.core.compile.build import Unit
-    from services.executor.core.run.context import RunContext
 
 _SOME_PROGRAM = Path("/bin/true")
 

@@ -8,43 +8,36 @@ from the start.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import asdict, dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
 
+from problems.kit.definition import Case, Problem
 from services.executor.core.audit.chain import CPU_CHAINS, GPU_CHAINS, ChainAudit, audit_case, quiet_null_ns
 from services.executor.core.audit.chain_audit import CPU_CHAIN_RULE, GPU_CHAIN_RULE
 from services.executor.core.audit.judge_clock import CPU_RULE, GPU_RULE, long_way_ns, on_this_machine
 from services.executor.core.audit.revealing import reveal
 from services.executor.core.call.idle_work import idle_doubt
+from services.executor.core.call.runner_session import RunnerSession
 from services.executor.core.check.case_judge import USUAL_RULE, CaseJudge, LargeCaseRule
-from services.executor.core.check.run_verdict import Pulse
+from services.executor.core.check.checking import Checker
+from services.executor.core.check.run_verdict import Progress, Pulse
 from services.executor.core.measure.measuring import measure, measure_first_calls, null_calls_ns
 from services.executor.core.model.events import Benchmarked, Benchmarking, BenchmarkProgress, BenchmarkStage
 from services.executor.core.model.failure import Failure, in_case
-from services.executor.core.model.flushing import calibrated_flush, flush_profile
+from services.executor.core.model.flushing import Flush, calibrated_flush, flush_profile
 from services.executor.core.model.roofline import roofs_note, roofs_of
 from services.executor.core.model.seeds import RunSeed
 from services.executor.core.model.verdict import Verdict
 from services.executor.core.run.case_result import CaseTimes, Scale, audit_doubt, facts_of, fault_of, result_of
+from services.executor.core.timing.benchmark_result import BenchmarkResult
 from services.executor.core.timing.case_timing import too_wide, unproven_run_because, worst_timing
 from services.executor.core.timing.session_rule import score
 from services.executor.core.timing.statistics import geometric_mean
 from services.executor.core.timing.stopping import CPU_PROFILE, GPU_PROFILE, StoppingProfile
+from services.executor.devices.device import Device, DeviceDescription
 from submissions.modes import TimingMode
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from contextlib import AbstractAsyncContextManager
-
-    from problems.kit.definition import Case, Problem
-    from services.executor.core.call.runner_session import RunnerSession
-    from services.executor.core.check.checking import Checker
-    from services.executor.core.check.run_verdict import Progress
-    from services.executor.core.model.flushing import Flush
-    from services.executor.core.timing.benchmark_result import BenchmarkResult
-    from services.executor.devices.device import Device, DeviceDescription
-
 
 _NOT_CHAINED = ChainAudit((), "host code of the submission launched the calls")
 

@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from statistics import fmean, median
-from typing import TYPE_CHECKING
+from typing import Any
 
+from problems.kit.definition import Case, Problem
+from services.executor.core.audit.chain import ChainAudit
 from services.executor.core.audit.chain_audit import ChainRule, audit_ratio, instruments_apart, shortfall
-from services.executor.core.audit.judge_clock import floor_fault, no_time, short_of_the_wait, too_short, waited_call_ns
+from services.executor.core.audit.judge_clock import (
+    AuditRule,
+    floor_fault,
+    no_time,
+    short_of_the_wait,
+    too_short,
+    waited_call_ns,
+)
 from services.executor.core.audit.revealing import NOT_REVEALED, Revealed
-from services.executor.core.call.idle_work import NO_TIME, idle_doubt
+from services.executor.core.call.idle_work import NO_TIME, IdleTime, idle_doubt
+from services.executor.core.call.runner_session import CallTimes
 from services.executor.core.call.spans import SPAN_RULE, span_fault, spans_of
-from services.executor.core.model.roofline import Work, bound_of, floor_of
+from services.executor.core.measure.measuring import Measurement
+from services.executor.core.model.roofline import Roofs, Work, bound_of, floor_of
 from services.executor.core.timing.benchmark_result import Band, BenchmarkResult, Bound, ReplacedSample
 from services.executor.core.timing.case_timing import (
     BUSY,
@@ -24,21 +36,8 @@ from services.executor.core.timing.case_timing import (
     timing_of,
 )
 from services.executor.core.timing.session_rule import Agreement, SessionRule, agreement, disagreement, score
-from services.executor.core.timing.statistics import interval_of_sessions, summarise
+from services.executor.core.timing.statistics import Summary, interval_of_sessions, summarise
 from services.executor.core.timing.stopping import StopReason
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from typing import Any
-
-    from problems.kit.definition import Case, Problem
-    from services.executor.core.audit.chain import ChainAudit
-    from services.executor.core.audit.judge_clock import AuditRule
-    from services.executor.core.call.idle_work import IdleTime
-    from services.executor.core.call.runner_session import CallTimes
-    from services.executor.core.measure.measuring import Measurement
-    from services.executor.core.model.roofline import Roofs
-    from services.executor.core.timing.statistics import Summary
 
 _SHORTEST_NS = 1.0
 """A time of 0 counts as this much in divisions; such times are invalid anyway."""

@@ -2,31 +2,24 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import gettempdir
-from typing import TYPE_CHECKING
 
+from problems.kit.definition import Problem
 from services.executor.core.check.case_judge import USUAL_RULE, LargeCaseRule
 from services.executor.core.compile.build import Builder
-from services.executor.core.compile.forbidden import rules
+from services.executor.core.compile.cache import CompileCache
+from services.executor.core.compile.forbidden import Rule, rules
 from services.executor.core.compile.isa import IsaReporter
 from services.executor.core.model.limits import StageLimits
-from services.executor.core.sandbox.run_place import open_place
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from contextlib import AbstractAsyncContextManager
-
-    from problems.kit.definition import Problem
-    from services.executor.core.compile.cache import CompileCache
-    from services.executor.core.compile.forbidden import Rule
-    from services.executor.core.sandbox.run_place import RunPlace
-    from services.executor.core.timing.stopping import StoppingProfile
-    from services.executor.devices.device import Device, Inspector
-    from services.executor.sandboxes.sandbox import Sandbox
-    from submissions.modes import Mode
+from services.executor.core.sandbox.run_place import RunPlace, open_place
+from services.executor.core.timing.stopping import StoppingProfile
+from services.executor.devices.device import Device, Inspector
+from services.executor.sandboxes.sandbox import Sandbox
+from submissions.modes import Mode
 
 
 @dataclass(frozen=True)

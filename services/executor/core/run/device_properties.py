@@ -7,19 +7,15 @@ be forged.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from hipcpu.build_folder import ToolchainError
 from hipcpu.toolchain import PACKAGE
 from services.executor.core.call.trusted_runner import output_of
 from services.executor.core.model.failure import InfrastructureFailure
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from services.executor.core.run.context import RunContext
+from services.executor.core.run.context import RunContext
 
 _PROGRAM = Path(__file__).with_suffix(".hip")
 _NAMES = PACKAGE / "runtime" / "calls" / "device_properties.h"

@@ -7,26 +7,23 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from tempfile import gettempdir
-from typing import TYPE_CHECKING
 
 import psutil
 
+from problems.kit.definition import Problem
 from problems.library.catalogue import Catalogue
 from services.executor.core.compile.cache import CompileCache
 from services.executor.core.compile.forbidden import rules
 from services.executor.core.model.limits import Share, StageLimits
 from services.executor.core.run.context import RunContext
 from services.executor.core.sandbox.scratch import memory_parent, sweep
+from services.executor.devices.device import Device
 from services.executor.devices.gfx942.inspector import Gfx942Inspector
 from services.executor.devices.plugins import device_named
 from services.executor.devices.selection import OnProcessors, within
 from services.executor.sandboxes.choice import choose_sandbox
 from services.executor.sandboxes.limits.cgroup import remove_leftover_cgroups
 from services.executor.sandboxes.limits.cgroup_place import cgroup_parents
-
-if TYPE_CHECKING:
-    from problems.kit.definition import Problem
-    from services.executor.devices.device import Device
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import traceback
+from collections.abc import Callable
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING
 
 from hipcpu.build_folder import BuildKind, ToolchainError
+from problems.kit.definition import Problem
 from problems.library.variants import UnknownElementTypeError, variant_of
 from services.executor.core.call.trusted_runner import require_runner
 from services.executor.core.check.run_verdict import Progress
@@ -15,24 +16,18 @@ from services.executor.core.compile.declared_parameters import BLAMABLE, signatu
 from services.executor.core.compile.forbidden import check_build, rules_for
 from services.executor.core.compile.source import admit
 from services.executor.core.launching.contract import contract_of, unit_of
-from services.executor.core.model.events import ReadingProblem
+from services.executor.core.model.events import Event, Finished, ReadingProblem
 from services.executor.core.model.failure import Failure, InfrastructureFailure
+from services.executor.core.model.job import CoreJob
 from services.executor.core.model.verdict import Verdict
 from services.executor.core.problem_host.resolved_problem import resolved_problem
+from services.executor.core.run.context import RunContext
 from services.executor.core.run.playground import run_program
 from services.executor.core.run.runner_stages import RunnerStages
+from services.executor.core.sandbox.run_place import RunPlace
 from services.executor.devices.instruments import Versioned
 from services.executor.devices.selection import masked, selected
 from submissions.modes import Mode
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from problems.kit.definition import Problem
-    from services.executor.core.model.events import Event, Finished
-    from services.executor.core.model.job import CoreJob
-    from services.executor.core.run.context import RunContext
-    from services.executor.core.sandbox.run_place import RunPlace
 
 REPORT_VERSION = 1
 _MAY_BE_THE_DEVICES = frozenset({Verdict.RUNTIME_ERROR, Verdict.TIME_LIMIT_EXCEEDED})

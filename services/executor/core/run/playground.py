@@ -5,22 +5,18 @@ from __future__ import annotations
 import asyncio
 import time
 from codecs import getincrementaldecoder
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from hipcpu.build_folder import BuildKind
+from services.executor.core.check.run_verdict import Progress
 from services.executor.core.model.events import ProgramOutput, ProgramResult, ProgramStarted
 from services.executor.core.model.limits import with_one_more_byte
 from services.executor.core.sandbox.exit_reasons import program_failure
 from services.executor.core.sandbox.running import end_of, running
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from services.executor.core.check.run_verdict import Progress
-    from services.executor.devices.device import Device
-    from services.executor.sandboxes.sandbox import Exit, Limits, Sandbox, SandboxedProcess, Stream
+from services.executor.devices.device import Device
+from services.executor.sandboxes.sandbox import Exit, Limits, Sandbox, SandboxedProcess, Stream
 
 _MOST_CHARACTERS = 4096
 """The longest piece of a line that is sent at once; longer lines come in pieces."""

@@ -8,29 +8,30 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-from hipcpu.build_folder import ToolchainError
+from hipcpu.build_folder import BuildKind, ToolchainError
+from problems.kit.definition import Case
 from services.executor.core.call.runner_session import RunnerSession
+from services.executor.core.check.checking import Checker
+from services.executor.core.check.run_verdict import Progress
 from services.executor.core.model.events import Profile, ProfileOutcome, Profiling
 from services.executor.core.model.failure import Failure
+from services.executor.core.run.context import RunContext
+from services.executor.core.sandbox.run_place import RunPlace
 from services.executor.core.sandbox.scratch import ScratchFolder
-from services.executor.devices.profiling import MOST_KERNELS, Profiled, kernels_of, profiler_or_reason, shown_name
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from hipcpu.build_folder import BuildKind
-    from problems.kit.definition import Case
-    from services.executor.core.check.checking import Checker
-    from services.executor.core.check.run_verdict import Progress
-    from services.executor.core.run.context import RunContext
-    from services.executor.core.sandbox.run_place import RunPlace
-    from services.executor.devices.device import Device, DeviceDescription, Toolchain
-    from services.executor.devices.profiling import Profiler
-    from services.executor.sandboxes.sandbox import Command, Exit
+from services.executor.devices.device import Device, DeviceDescription, Toolchain
+from services.executor.devices.profiling import (
+    MOST_KERNELS,
+    Profiled,
+    Profiler,
+    kernels_of,
+    profiler_or_reason,
+    shown_name,
+)
+from services.executor.sandboxes.sandbox import Command, Exit
 
 RESERVED_SECONDS = 20.0
 """The part of a run's time that a profile leaves alone, so that its end never comes too late."""

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
+from problems.kit.definition import Case, Problem
 from services.executor.core.compile.forbidden import rules_for
 from services.executor.core.compile.source import admit
 from services.executor.core.launching.contract import unit_of
+from services.executor.core.launching.program import LaunchProgram
 from services.executor.core.launching.recorder import programs_of
+from services.executor.core.launching.recording import NotRecordableError
+from services.executor.core.run.context import RunContext
 from services.executor.core.sandbox.scratch import ScratchFolder
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from problems.kit.definition import Case, Problem
-    from services.executor.core.launching.program import LaunchProgram
-    from services.executor.core.launching.recording import NotRecordableError
-    from services.executor.core.run.context import RunContext
 
 
 async def recorded(

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
 
 from hipcpu.build_folder import REPLAYER
+from problems.kit.definition import Case, Problem
 from services.executor.core.call.runner_claims import LATE, NO_DEVICE_MEMORY
 from services.executor.core.call.runner_session import RunnerSession
 from services.executor.core.call.trusted_runner import require_memory, require_runner, trusted_runner
-from services.executor.core.check.checking import Checker, check
+from services.executor.core.check.checking import Checker, ProgramOf, check
 from services.executor.core.check.mismatches import lanes_advice
+from services.executor.core.check.run_verdict import Progress
 from services.executor.core.check.sampling import show_sample, smallest
 from services.executor.core.compile.build import install
+from services.executor.core.compile.cache import CachedBuild
 from services.executor.core.compile.code_objects import require_unchanged
 from services.executor.core.compile.cpp_tokens import Name, words
 from services.executor.core.launching.contract import Contract, contract_of
@@ -27,28 +32,19 @@ from services.executor.core.launching.recorder import programs_of
 from services.executor.core.launching.recording import Explains, NotRecordableError
 from services.executor.core.measure.timed_calls import check_repeatedly
 from services.executor.core.model.failure import Failure
+from services.executor.core.model.job import CoreJob
 from services.executor.core.model.seeds import RunSeed
 from services.executor.core.model.verdict import Verdict
 from services.executor.core.problem_host.authors_problem import AuthorsProblem
 from services.executor.core.run.benchmarking import Bench, benchmark, profile_of
+from services.executor.core.run.context import RunContext
 from services.executor.core.run.device_properties import host_memory_doubt, with_properties
 from services.executor.core.run.profiling import ProfileStage, Subject
+from services.executor.core.sandbox.run_place import RunPlace
 from services.executor.core.sandbox.running import unkillable
 from services.executor.core.timing.case_timing import PART_OF_A_GPU, launched_by_submission
 from services.executor.core.timing.stopping import default_mode, profile_in
 from submissions.modes import Mode
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Mapping, Sequence
-    from pathlib import Path
-
-    from problems.kit.definition import Case, Problem
-    from services.executor.core.check.checking import ProgramOf
-    from services.executor.core.check.run_verdict import Progress
-    from services.executor.core.compile.cache import CachedBuild
-    from services.executor.core.model.job import CoreJob
-    from services.executor.core.run.context import RunContext
-    from services.executor.core.sandbox.run_place import RunPlace
 
 _RUNNER = "runner"
 """The name of a build's executable (`hipcpu/build_folder.py`)."""

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from services.executor.core.model.job import CoreJob
+from services.executor.devices.device import DeviceDescription
 from submissions.modes import Mode
-
-if TYPE_CHECKING:
-    from services.executor.devices.device import DeviceDescription
 
 # The memory of the cpu device and of simulated ones is the host's own, which the kernel hands out cleared: a small part
 # is enough to prove that memory works.

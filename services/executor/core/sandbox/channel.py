@@ -9,19 +9,14 @@ from __future__ import annotations
 
 import asyncio
 import os
+import socket
 import time
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from services.executor.core.model.messages import REPLY_BYTES, Order, ReplyMessage, order_bytes, reply_from_bytes
 from services.executor.core.sandbox.private_socket import PrivateSocket
-from services.executor.sandboxes.sandbox import Mount
-
-if TYPE_CHECKING:
-    import socket
-    from collections.abc import Sequence
-
-    from services.executor.sandboxes.sandbox import SandboxedProcess
+from services.executor.sandboxes.sandbox import Mount, SandboxedProcess
 
 IN_SANDBOX = Path("/channel")
 """The folder of the channel in the runner's sandbox."""

@@ -5,13 +5,10 @@ from __future__ import annotations
 import re
 import signal
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from services.executor.core.model.failure import Failure, InfrastructureFailure
 from services.executor.core.model.verdict import Verdict
-
-if TYPE_CHECKING:
-    from services.executor.sandboxes.sandbox import Exit, Limits
+from services.executor.sandboxes.sandbox import Exit, Limits
 
 _SIGNAL_HINTS = {
     "SIGSEGV": (

@@ -13,14 +13,9 @@ import os
 import secrets
 import socket
 import struct
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-from services.executor.sandboxes.sandbox import Mount
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from services.executor.sandboxes.sandbox import SandboxedProcess
+from services.executor.sandboxes.sandbox import Mount, SandboxedProcess
 
 KEY_BYTES = 32
 """The length of the key, which `runner/channel.cpp` and `problem_host/sandboxed/main.py` send first."""

@@ -6,24 +6,20 @@ A judge that waits for a job has its place already. When the job comes, a word t
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import AsyncGenerator, Collection, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Protocol
+from pathlib import Path
+from typing import Protocol
 
 from hipcpu.build_folder import BuildKind, ToolchainError
-from services.executor.core.model.limits import with_one_more_byte
+from services.executor.core.model.limits import StageLimits, with_one_more_byte
 from services.executor.core.sandbox.channel import Channel
 from services.executor.core.sandbox.scratch import ScratchFolder, memory_parent
+from services.executor.devices.device import Device
+from services.executor.sandboxes.sandbox import Command, Sandbox
 from services.executor.sandboxes.warm_sandbox import WarmSandbox
 from submissions.modes import Mode
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Collection, Mapping
-    from pathlib import Path
-
-    from services.executor.core.model.limits import StageLimits
-    from services.executor.devices.device import Device
-    from services.executor.sandboxes.sandbox import Command, Sandbox
 
 
 class PlaceContext(Protocol):

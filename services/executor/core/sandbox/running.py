@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
 
 from services.executor.core.model.failure import Failure, InfrastructureFailure
-from services.executor.sandboxes.sandbox import SandboxError
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
-
-    from services.executor.sandboxes.sandbox import Command, Exit, Limits, OutputListener, Sandbox, SandboxedProcess
+from services.executor.sandboxes.sandbox import (
+    Command,
+    Exit,
+    Limits,
+    OutputListener,
+    Sandbox,
+    SandboxedProcess,
+    SandboxError,
+)
 
 
 @asynccontextmanager

@@ -10,12 +10,9 @@ import fcntl
 import os
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import TracebackType
 
 from services.executor.sandboxes.limits.file_tree import remove_tree
-
-if TYPE_CHECKING:
-    from types import TracebackType
 
 _PREFIX = "wavepool-run-"
 # Processes that start at the same time may take a new folder for a left-over at most this often in a row.

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from services.executor.core.model.findings import Access, Finding
+from services.executor.core.model.findings import Access, Finding
 
 _TITLES = {
     "out-of-bounds": "access outside of the memory that it is next to",

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from problems.kit.signature import Initial
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from problems.kit.definition import Case, Problem
-    from problems.kit.signature import Parameter
+from problems.kit.definition import Case, Problem
+from problems.kit.signature import Initial, Parameter
 
 HARNESS = Path(__file__).with_name("sanitize_harness.cpp")
 MOST_CASES = 3

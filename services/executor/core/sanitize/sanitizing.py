@@ -2,34 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from services.executor.core.compile.build import Builder
+from hipcpu.build_folder import BuildKind
+from problems.kit.definition import Case, Problem
+from services.executor.core.compile.build import Builder, Unit
 from services.executor.core.compile.source import source_fault
 from services.executor.core.launching.contract import unit_of
 from services.executor.core.model.failure import Failure, InfrastructureFailure
 from services.executor.core.model.findings import Check, Finding, merged, read_findings
 from services.executor.core.model.verdict import Verdict
+from services.executor.core.run.context import RunContext
 from services.executor.core.sandbox.exit_reasons import STOPPED_STATUS, limit_failure, signal_name
 from services.executor.core.sandbox.running import run_to_end
 from services.executor.core.sandbox.scratch import ScratchFolder
 from services.executor.core.sanitize.sanitize_case import HARNESS, arguments_of, small_cases
-from services.executor.sandboxes.sandbox import Mount
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from hipcpu.build_folder import BuildKind
-    from problems.kit.definition import Case, Problem
-    from services.executor.core.compile.build import Unit
-    from services.executor.core.run.context import RunContext
-    from services.executor.devices.sanitizing import Sanitized
-    from services.executor.sandboxes.sandbox import Exit, Limits
+from services.executor.devices.sanitizing import Sanitized
+from services.executor.sandboxes.sandbox import Exit, Limits, Mount
 
 _WALL_SECONDS = 120
 """The time limit of one case; kernels that check themselves take many times as long."""

@@ -9,14 +9,11 @@ Statistical Science 7, 1992): the correlations of two neighbouring lags are adde
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
+from numpy.typing import NDArray
 
 FEWEST = 20
 """The fewest samples whose correlation can be told from chance."""

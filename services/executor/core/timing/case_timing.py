@@ -7,15 +7,10 @@ has the worst timing of its cases in the same order.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from services.executor.core.timing.benchmark_result import Timing
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from services.executor.core.timing.benchmark_result import BenchmarkResult
+from services.executor.core.timing.benchmark_result import BenchmarkResult, Timing
 
 WIDEST_INTERVAL = 0.05
 """The widest half-width of a 95 % interval, relative to the time, for a time that is called valid."""

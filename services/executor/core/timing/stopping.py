@@ -11,19 +11,16 @@ from __future__ import annotations
 
 import bisect
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from statistics import median
-from typing import TYPE_CHECKING
 
 from services.executor.core.timing.autocorrelation import FEWEST, correlation_time
 from services.executor.core.timing.case_timing import WIDEST_INTERVAL
 from services.executor.core.timing.session_rule import CPU_SESSIONS, GPU_SESSIONS, SessionRule
 from services.executor.core.timing.statistics import relative_half_width
 from submissions.modes import TimingMode
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _FIRST_CALLS = 100
 _FEWEST_FIRST_CALLS = 20

@@ -6,28 +6,23 @@ import hashlib
 import importlib.metadata
 import os
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import psutil
 
 from hipcpu import toolchain
+from hipcpu.build_folder import BuildKind
 from hipcpu.prepare import refresh
 from services.executor.devices.cpu.sanitized import SanitizedCpuDevice
 from services.executor.devices.device import DeviceDescription, Toolchain
 from services.executor.devices.kernel_trace import FILE_NAME, read_trace
-from services.executor.devices.profiling import ProfileClock, Profiler
+from services.executor.devices.profiling import Dispatch, ProfileClock, Profiler
+from services.executor.devices.sanitizing import Sanitized
 from services.executor.sandboxes.sandbox import Command, Mount
 from vocabulary.slots import EIGHTHS_PER_GPU
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from hipcpu.build_folder import BuildKind
-    from services.executor.devices.profiling import Dispatch
-    from services.executor.devices.sanitizing import Sanitized
 
 _BUILD = Path("/build")
 _PROFILE = Path("/profile")

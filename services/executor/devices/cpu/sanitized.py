@@ -4,15 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from hipcpu.build_folder import SANITIZE
-from services.executor.sandboxes.sandbox import Mount
-
-if TYPE_CHECKING:
-    from hipcpu.build_folder import BuildKind
-    from services.executor.devices.device import Device, DeviceDescription, Toolchain
-    from services.executor.sandboxes.sandbox import Command
+from hipcpu.build_folder import SANITIZE, BuildKind
+from services.executor.devices.device import Device, DeviceDescription, Toolchain
+from services.executor.sandboxes.sandbox import Command, Mount
 
 _FINDINGS = Path("/findings")
 _FILE_NAME = "findings.jsonl"

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from hipcpu.ir.instruction import Instruction
 from hipcpu.ir.value_types import address_space_of, size_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from hipcpu.ir.instruction import Instruction
-    from services.executor.devices.gfx942.addresses import Addresses
-    from services.executor.devices.gfx942.kernel import Kernel
-    from services.executor.devices.gfx942.polynomial import Polynomial
+from services.executor.devices.gfx942.addresses import Addresses
+from services.executor.devices.gfx942.kernel import Kernel
+from services.executor.devices.gfx942.polynomial import Polynomial
 
 GLOBAL, LDS = 1, 3
 

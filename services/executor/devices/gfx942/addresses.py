@@ -13,18 +13,13 @@ Arithmetic is taken as exact: a kernel whose indices overflow has other problems
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
 
-from hipcpu.ir.instruction import SAME_VALUE
+from hipcpu.ir.instruction import SAME_VALUE, Instruction
 from hipcpu.ir.text import words
 from hipcpu.ir.value_types import array_of, is_scalar, size_of
+from services.executor.devices.gfx942.kernel import Kernel
 from services.executor.devices.gfx942.polynomial import Polynomial
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from hipcpu.ir.instruction import Instruction
-    from services.executor.devices.gfx942.kernel import Kernel
 
 _WORKITEM = "@llvm.amdgcn.workitem.id."
 _UNIFORM = "workgroup.id. workgroup.size. dispatch.ptr implicitarg.ptr kernarg.segment.ptr readfirstlane s."

@@ -4,29 +4,29 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hipcpu.ir.debug_locations import DebugLocations
 from hipcpu.ir.module import Module
 from services.executor.devices.gfx942.accesses import accesses_of
 from services.executor.devices.gfx942.addresses import Addresses
-from services.executor.devices.gfx942.assembly import MATRIX_INSTRUCTIONS, codes_from_assembly, figures_from_assembly
+from services.executor.devices.gfx942.assembly import (
+    MATRIX_INSTRUCTIONS,
+    Code,
+    Figures,
+    codes_from_assembly,
+    figures_from_assembly,
+)
 from services.executor.devices.gfx942.hints.arithmetic import arithmetic_hints
-from services.executor.devices.gfx942.hints.hint import chosen
+from services.executor.devices.gfx942.hints.hint import Hint, chosen
 from services.executor.devices.gfx942.hints.memory import memory_hints
 from services.executor.devices.gfx942.hints.resources import resource_hints
-from services.executor.devices.gfx942.kernel import kernels_of
+from services.executor.devices.gfx942.kernel import Kernel, kernels_of
 from services.executor.devices.gfx942.listing import listing_of
 from services.executor.devices.gfx942.occupancy import LDS_BYTES, MAX_BLOCK_THREADS, Demand, Occupancy, occupancy_of
 from services.executor.devices.gfx942.row_lengths import row_lengths
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from services.executor.devices.gfx942.assembly import Code, Figures
-    from services.executor.devices.gfx942.hints.hint import Hint
-    from services.executor.devices.gfx942.kernel import Kernel
 
 _ADDRESS_OF = re.compile(r"([\w$.]+)@(?:gotpcrel32|rel32)@lo")
 _PRINTF = "__ockl_printf_"  # what clang makes of printf

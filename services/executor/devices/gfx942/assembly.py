@@ -8,11 +8,8 @@ one in the submission's file is the line that an author knows.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 MATRIX_INSTRUCTIONS = ("v_mfma_", "v_smfmac_")
 """Prefixes of the mnemonics for the matrix cores."""

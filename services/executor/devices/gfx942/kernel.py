@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING
 
-from hipcpu.ir.function import successors_of
+from hipcpu.ir.function import Function, successors_of
+from hipcpu.ir.instruction import Instruction
 from hipcpu.ir.loops import loop_depths
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from hipcpu.ir.function import Function
-    from hipcpu.ir.instruction import Instruction
-    from hipcpu.ir.module import Module
+from hipcpu.ir.module import Module
 
 _KERNEL = " amdgpu_kernel "
 

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Sequence
 
 from services.executor.devices.gfx942.assembly import Code, Instruction
 from vocabulary.limits import MAX_LISTING_BYTES
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
 
 CUT = f"; the rest was cut off: the listing is longer than {MAX_LISTING_BYTES >> 10} KiB\n"
 

@@ -7,10 +7,7 @@ immutable. If a result would be too large to be of use, an operation returns Non
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 _MAX_TERMS = 48
 _MAX_DEGREE = 4

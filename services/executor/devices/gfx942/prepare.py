@@ -8,16 +8,13 @@ from __future__ import annotations
 
 import shutil
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TextIO
 
 from hipcpu import toolchain as cpu
 from hipcpu.build_folder import ToolchainError
 from hipcpu.prepare import PRECOMPILED, Part, build_parts, run_tool
 from services.executor.devices.gfx942 import device_library, toolchain
-
-if TYPE_CHECKING:
-    from pathlib import Path
-    from typing import TextIO
 
 
 def prepare(progress: TextIO | None = None) -> toolchain.Prepared:

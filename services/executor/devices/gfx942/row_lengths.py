@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from services.executor.devices.gfx942.addresses import Addresses
-    from services.executor.devices.gfx942.kernel import Kernel
-    from services.executor.devices.gfx942.polynomial import Polynomial
+from services.executor.devices.gfx942.addresses import Addresses
+from services.executor.devices.gfx942.kernel import Kernel
+from services.executor.devices.gfx942.polynomial import Polynomial
 
 
 def row_lengths(kernel: Kernel, addresses: Addresses) -> Iterator[Polynomial]:

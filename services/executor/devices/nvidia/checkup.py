@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from hipcpu.build_folder import ToolchainError
 from services.executor.devices.finding import DeviceFinding
 from services.executor.devices.nvidia import toolchain
 from services.executor.devices.nvidia.gpu import Management
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 OLDEST_CUDA = 13
 

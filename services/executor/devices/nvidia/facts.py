@@ -7,13 +7,11 @@ A GPU in MIG mode is reported as such; its instances are not used.
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, cast
 
 from services.executor.devices.inventory import Answers, DeviceFacts, GpuFacts, PartitionMode, UnreadFact
 from services.executor.devices.nvidia.gpu import architecture_of, multiprocessors_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
 
 DEVICE_QUESTIONS: Mapping[str, str] = {
     "nvmlDeviceGetName": "title",

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from hipcpu.build_folder import BuildKind
 from services.executor.devices.device import DeviceDescription
+from services.executor.devices.inventory import DeviceFacts
 from services.executor.devices.nvidia import toolchain
 from services.executor.devices.nvidia.facts import read_facts
 from services.executor.devices.nvidia.gpu import Gpu, Management
@@ -15,12 +17,6 @@ from services.executor.devices.offload.host_code import recorder_mounts
 from services.executor.devices.offload.offload_device import OffloadDevice
 from services.executor.devices.offload.runner_objects import RUNNER
 from services.executor.sandboxes.sandbox import Command, Mount
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from hipcpu.build_folder import BuildKind
-    from services.executor.devices.inventory import DeviceFacts
 
 _BUILD = Path("/build")
 _WARP_SIZE = 32

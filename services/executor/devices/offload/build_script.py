@@ -12,14 +12,11 @@ A solution is compiled whole, for the check, and in two halves, for the timed ca
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from hipcpu.build_folder import NOT_RECORDABLE, RECORDER, REPLAYER, BuildKind
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
 
 
 @dataclass(frozen=True)

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from hipcpu.build_folder import NOT_RECORDABLE, RECORDER, BuildKind, ToolchainError
 from services.executor.devices.cpu.cpu_device import CpuDevice
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from services.executor.sandboxes.sandbox import Mount
+from services.executor.sandboxes.sandbox import Mount
 
 _BUILD = Path("/build")
 

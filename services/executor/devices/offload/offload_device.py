@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar, Generic, Protocol, Self, TypeVar
+from pathlib import Path
+from typing import ClassVar, Generic, Protocol, Self, TypeVar
 
-from services.executor.devices.offload.build_script import build_script
+from hipcpu.build_folder import BuildKind
+from services.executor.devices.device import Toolchain
+from services.executor.devices.instruments import Firmware, Reading
+from services.executor.devices.offload.build_script import Driver, build_script
 from services.executor.devices.offload.host_code import recorder_command, recorder_identity
 from services.executor.devices.offload.runner_objects import compile_runner
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from hipcpu.build_folder import BuildKind
-    from services.executor.devices.device import Toolchain
-    from services.executor.devices.instruments import Firmware, Reading
-    from services.executor.devices.offload.build_script import Driver
 
 
 class OffloadGpu(Protocol):

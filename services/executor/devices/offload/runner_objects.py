@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from hipcpu.prepare import build_once, run_tool
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 RUNNER = Path(__file__).parents[2] / "core" / "runner"
 

@@ -5,17 +5,14 @@ from __future__ import annotations
 import grp
 import os
 import re
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from hipcpu.build_folder import ToolchainError
 from services.executor.devices.finding import DeviceFinding
 from services.executor.devices.rocm import toolchain
 from services.executor.devices.rocm.gpu import load
 from services.executor.devices.rocm.sysfs import SYS, TOPOLOGY
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
 
 DEV = Path("/dev")
 DRIVER_NODE = "kfd"

@@ -8,16 +8,11 @@ device of its own. The devices of one GPU share PCI domain, bus and device and d
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
-from services.executor.devices.inventory import GpuFacts, PartitionMode
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from services.executor.devices.inventory import Answers
+from services.executor.devices.inventory import Answers, GpuFacts, PartitionMode
 
 Questions = Mapping[str, str]
 """Names of functions, with the fields that they are called for."""

@@ -7,16 +7,14 @@ from __future__ import annotations
 
 import importlib
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from hipcpu.build_folder import ToolchainError
 from services.executor.devices.instruments import Firmware, Reading
 from services.executor.devices.rocm.home import rocm_home
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 T = TypeVar("T")
 ALL_XCDS = "SPX"

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hipcpu.build_folder import ToolchainError
-from services.executor.devices.inventory import Answers, DeviceFacts, UnreadFact
+from services.executor.devices.inventory import Answers, DeviceFacts, GpuFacts, UnreadFact
 from services.executor.devices.rocm import facts
 from services.executor.devices.rocm.gpu import load
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from services.executor.devices.inventory import GpuFacts
 
 _DRM = Path("/sys/class/drm")
 _CURRENT = {facts.COMPUTE_FILE: "current_compute_partition", facts.MEMORY_FILE: "current_memory_partition"}

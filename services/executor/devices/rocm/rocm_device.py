@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from copy import copy
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from hipcpu.build_folder import ToolchainError
+from hipcpu.build_folder import BuildKind, ToolchainError
 from services.executor.devices.device import DeviceDescription
+from services.executor.devices.inventory import DeviceFacts
 from services.executor.devices.kernel_trace import read_trace
 from services.executor.devices.offload.host_code import recorder_mounts
 from services.executor.devices.offload.offload_device import OffloadDevice
 from services.executor.devices.offload.runner_objects import RUNNER
+from services.executor.devices.profiling import Dispatch, Profiler
 from services.executor.devices.rocm import rocprofv3, toolchain
 from services.executor.devices.rocm.checkup import no_device
 from services.executor.devices.rocm.gpu import ALL_XCDS, Gpu, Management
@@ -21,13 +23,6 @@ from services.executor.devices.rocm.probe import read_facts
 from services.executor.devices.rocm.sysfs import gpu_mounts, render_nodes_beside
 from services.executor.sandboxes.sandbox import Command, Mount
 from vocabulary.slots import EIGHTHS_PER_GPU
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from hipcpu.build_folder import BuildKind
-    from services.executor.devices.inventory import DeviceFacts
-    from services.executor.devices.profiling import Dispatch, Profiler
 
 _BUILD = Path("/build")
 _DRIVER_NODE = "/dev/kfd"

@@ -10,15 +10,11 @@ import subprocess
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from hipcpu.build_folder import ToolchainError
 from services.executor.devices.kernel_trace import OUTPUT_NAME
 from services.executor.devices.profiling import ProfileClock, Profiler
-from services.executor.sandboxes.sandbox import Mount
-
-if TYPE_CHECKING:
-    from services.executor.sandboxes.sandbox import Command
+from services.executor.sandboxes.sandbox import Command, Mount
 
 TOOL = "rocprofv3"
 _PROFILE = Path("/profile")

@@ -12,14 +12,11 @@ from __future__ import annotations
 import hashlib
 import shutil
 import tempfile
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from hipcpu.build_folder import ToolchainError
 from services.executor.sandboxes.sandbox import Mount
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 SYS = Path("/sys")
 TOPOLOGY = Path("devices/virtual/kfd/kfd/topology")

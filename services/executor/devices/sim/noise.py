@@ -8,11 +8,8 @@ sandbox.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-    from random import Random
+from collections.abc import Callable, Iterator, Mapping
+from random import Random
 
 SKEWED_SIGMA = 0.01
 """Sigma of the logarithm: a spread of about 1 %, as repeated launches of one kernel show."""

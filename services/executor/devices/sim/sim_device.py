@@ -10,15 +10,12 @@ from __future__ import annotations
 import hashlib
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from hipcpu.build_folder import BuildKind
 from services.executor.devices.cpu.cpu_device import CpuDevice
 from services.executor.devices.device import DeviceDescription, Toolchain
 from services.executor.devices.sim.gpu import judged_ns
-
-if TYPE_CHECKING:
-    from hipcpu.build_folder import BuildKind
-    from services.executor.sandboxes.sandbox import Command
+from services.executor.sandboxes.sandbox import Command
 
 _FOLDER = Path(__file__).parent
 _BUILD_PROGRAM = _FOLDER / "sandboxed_build.py"

@@ -11,13 +11,10 @@ from __future__ import annotations
 
 from itertools import islice
 from random import Random
-from typing import TYPE_CHECKING
 
 from services.executor.devices.sim import gpu
 from services.executor.devices.sim.noise import MODELS
-
-if TYPE_CHECKING:
-    from services.executor.devices.sim.script import Script
+from services.executor.devices.sim.script import Script
 
 DOES_NOTHING = "wavepool_call(void**) {}"
 """Text of a harness that calls nothing."""

@@ -12,15 +12,11 @@ programs that still have privileges.
 from __future__ import annotations
 
 import resource
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from services.executor.sandboxes.limits.kernel_limits import kernel_limits
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from services.executor.sandboxes.sandbox import Command, Limits, Mount
+from services.executor.sandboxes.sandbox import Command, Limits, Mount
 
 NAMESPACES = ("--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try")
 _ORDINARY_USER = ("--unshare-user", "--disable-userns", "--cap-drop", "ALL")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 from contextlib import AsyncExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from services.executor.sandboxes.bubblewrap.arguments import (
     bubblewrap_options,
@@ -22,11 +21,8 @@ from services.executor.sandboxes.limits.watchdog import Watchdog
 from services.executor.sandboxes.output import capture
 from services.executor.sandboxes.process_tree import tree_pids
 from services.executor.sandboxes.running_sandbox import SandboxParts, WaitingSandbox, started, whole_or_nothing
-from services.executor.sandboxes.sandbox import SandboxError
+from services.executor.sandboxes.sandbox import Command, Limits, OutputListener, SandboxedProcess, SandboxError
 from services.executor.sandboxes.seccomp import seccomp_filter
-
-if TYPE_CHECKING:
-    from services.executor.sandboxes.sandbox import Command, Limits, OutputListener, SandboxedProcess
 
 
 class BubblewrapSandbox:

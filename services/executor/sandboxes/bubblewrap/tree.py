@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import signal
+from collections.abc import Sequence
 from contextlib import ExitStack
-from typing import IO, TYPE_CHECKING
+from typing import IO
 
 from services.executor.sandboxes.child import Child, ProcessEnd
 from services.executor.sandboxes.exit_status import ExitWitness, wait_status_of
 from services.executor.sandboxes.process_tree import is_below
 from services.executor.sandboxes.sandbox import SandboxError
-
-if TYPE_CHECKING:
-    import asyncio
-    from collections.abc import Sequence
 
 # Enters the cgroups as the current user, then becomes bwrap, so that nothing of the sandbox runs outside them. PWD,
 # which the shell sets, would show our folder to a sandbox that runs as our own user.

@@ -8,15 +8,11 @@ from __future__ import annotations
 import json
 import os
 import resource
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from services.executor.sandboxes.limits.kernel_limits import kernel_limits
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
-
-    from services.executor.sandboxes.sandbox import Command, Limits, Mount
+from services.executor.sandboxes.sandbox import Command, Limits, Mount
 
 # Two processes: the first of the pid namespace, whose end ends all others in it, and one that becomes the program when
 # it gets the word. The first then waits for a line, so that the kernel's counters can still be read.

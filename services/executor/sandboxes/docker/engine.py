@@ -10,16 +10,12 @@ import asyncio
 import contextlib
 import itertools
 import os
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+import socket
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar, cast
 
-from services.executor.sandboxes.docker.connection import OWNER_LABEL, connection_to, engine_words
+from services.executor.sandboxes.docker.connection import OWNER_LABEL, DockerConnection, connection_to, engine_words
 from services.executor.sandboxes.sandbox import SandboxError
-
-if TYPE_CHECKING:
-    import socket
-    from collections.abc import Callable, Mapping
-
-    from services.executor.sandboxes.docker.connection import DockerConnection
 
 _DEFAULT_ADDRESS = "unix:///var/run/docker.sock"
 _REMOVAL_ATTEMPTS = 50

@@ -7,7 +7,6 @@ import os
 from contextlib import AsyncExitStack
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from services.executor.sandboxes.docker.container import (
     bind,
@@ -25,11 +24,8 @@ from services.executor.sandboxes.limits.host_resources import HostResources, dev
 from services.executor.sandboxes.limits.watchdog import Watchdog
 from services.executor.sandboxes.output import FramedOutput
 from services.executor.sandboxes.running_sandbox import SandboxParts, WaitingSandbox, started, whole_or_nothing
-from services.executor.sandboxes.sandbox import Command, Limits, Mount, SandboxError
+from services.executor.sandboxes.sandbox import Command, Limits, Mount, OutputListener, SandboxedProcess, SandboxError
 from services.executor.sandboxes.seccomp import seccomp_profile
-
-if TYPE_CHECKING:
-    from services.executor.sandboxes.sandbox import OutputListener, SandboxedProcess
 
 IMAGE = "wavepool-sandbox:1"
 """Image made by `deploy/sandbox-image`; any other needs /bin/sh, /usr/bin/env and whatever commands need."""

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import signal
+from asyncio import StreamWriter
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from services.executor.sandboxes.child import ProcessEnd
+from services.executor.sandboxes.docker.counters import ContainerCounters
+from services.executor.sandboxes.docker.engine import DockerEngine
 from services.executor.sandboxes.exit_status import ExitWitness, wait_status_of
 from services.executor.sandboxes.process_tree import children, is_below
 from services.executor.sandboxes.sandbox import SandboxError
-
-if TYPE_CHECKING:
-    from asyncio import StreamWriter
-
-    from services.executor.sandboxes.docker.counters import ContainerCounters
-    from services.executor.sandboxes.docker.engine import DockerEngine
 
 _WORD = b"\n"
 # The kernel tells how a process ended once its parent has waited for it; that parent does nothing else.

@@ -17,14 +17,11 @@ import itertools
 import os
 import signal
 import time
+from collections.abc import Iterable, Iterator
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from services.executor.sandboxes.kernel_files import kernel_text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 _PREFIX = "wavepool-sandbox"
 _PERIOD_MICROSECONDS = 100_000

@@ -10,14 +10,11 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from services.executor.sandboxes.kernel_calls import remount_writable
 from services.executor.sandboxes.kernel_files import kernel_text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 MOUNT = Path("/sys/fs/cgroup")
 _HOST_GROUP = "wavepool-host"

@@ -7,11 +7,8 @@ import itertools
 import os
 import secrets
 import stat
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from pathlib import Path
+from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 # More than any build or run needs; with more entries we stop and call the folder too large.
 _MOST_ENTRIES = 20_000

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from services.executor.sandboxes.limits.cgroup import Cgroup, remove_leftover_cgroups
 from services.executor.sandboxes.limits.cgroup_place import are_limited_in_cpu, open_cgroup_place
 from services.executor.sandboxes.limits.sandbox_user import SandboxUser
 from services.executor.sandboxes.limits.writable_mounts import lend_writable_mounts
-
-if TYPE_CHECKING:
-    from contextlib import AsyncExitStack
-
-    from services.executor.sandboxes.sandbox import Command, Limits
+from services.executor.sandboxes.sandbox import Command, Limits
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import math
 import resource
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from services.executor.sandboxes.sandbox import Limits
+from services.executor.sandboxes.sandbox import Limits
 
 _OPEN_FILES = 1024
 # The kernel counts CPU time in whole seconds and per process. It is the backstop of the finer watchdog.

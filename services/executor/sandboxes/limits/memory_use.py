@@ -8,13 +8,11 @@ memory files that no process shows as open any more.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Iterator
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from services.executor.sandboxes.kernel_files import kernel_text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 _BYTES_PER_BLOCK = 512
 _OWN_FOLDERS = ("tmp", "dev/shm")

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import socket
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from services.executor.sandboxes.sandbox import SandboxError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 # systemd keeps 61184..65519 for users that exist only while something runs
 _FIRST_UID = 61184

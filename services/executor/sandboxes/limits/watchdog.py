@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from pathlib import Path
 
+from services.executor.sandboxes.limits.cgroup import CgroupCounters
 from services.executor.sandboxes.limits.file_tree import folder_exceeds
 from services.executor.sandboxes.limits.memory_use import memory_kib
 from services.executor.sandboxes.process_tree import cpu_time_of, is_any_running
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
-
-    from services.executor.sandboxes.limits.cgroup import CgroupCounters
-    from services.executor.sandboxes.sandbox import Limits
+from services.executor.sandboxes.sandbox import Limits
 
 # Short enough that a tree without a cgroup exceeds its memory by little, long enough to cost under 1 % of a core.
 _POLL_INTERVAL = timedelta(milliseconds=30)

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Generator, Sequence
-
-    from services.executor.sandboxes.sandbox import Mount
+from services.executor.sandboxes.sandbox import Mount
 
 
 @contextmanager

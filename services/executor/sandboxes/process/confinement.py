@@ -8,7 +8,9 @@ import os
 import re
 import resource
 import signal
-from typing import TYPE_CHECKING, NoReturn
+import socket
+from collections.abc import Collection, Sequence
+from typing import NoReturn
 
 from services.executor.sandboxes.kernel_calls import (
     CAP_DAC_OVERRIDE,
@@ -24,10 +26,6 @@ from services.executor.sandboxes.process.landlock import SIGNALS_VERSION, landlo
 from services.executor.sandboxes.process.private_root import SYSTEM_FILES, SYSTEM_FOLDERS, enter_private_root
 from services.executor.sandboxes.process.process_count import processes_of_this_user, set_process_limit
 from services.executor.sandboxes.seccomp import seccomp_filter
-
-if TYPE_CHECKING:
-    import socket
-    from collections.abc import Collection, Sequence
 
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 # Python ignores these signals, and its children would too.

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import os
 import struct
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from services.executor.sandboxes.kernel_calls import Call, call
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 # Number of file rights in each version of the interface: a ruleset may name only known ones.
 _FILE_RIGHTS_OF_VERSION = (0, 13, 14, 15, 15, 16)

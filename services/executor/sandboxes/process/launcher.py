@@ -17,15 +17,12 @@ import signal
 import socket
 import sys
 import time
-from typing import TYPE_CHECKING
+from types import FrameType
 
 from services.executor.sandboxes.kernel_calls import PR_SET_CHILD_SUBREAPER, PR_SET_PDEATHSIG, die_with, prctl, unshare
 from services.executor.sandboxes.launch_order import Hold, LaunchOrder
 from services.executor.sandboxes.process.confinement import confine_and_exec, report
 from services.executor.sandboxes.process_tree import descendants
-
-if TYPE_CHECKING:
-    from types import FrameType
 
 # CLONE_NEW{NS,UTS,IPC,PID,NET}
 _NAMESPACES = 0x00020000 | 0x04000000 | 0x08000000 | 0x20000000 | 0x40000000

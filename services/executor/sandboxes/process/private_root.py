@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from services.executor.sandboxes.kernel_calls import enter_root, mount, set_mount_attributes
-
-if TYPE_CHECKING:
-    from services.executor.sandboxes.launch_order import LaunchOrder
+from services.executor.sandboxes.launch_order import LaunchOrder
 
 _NOSUID, _NODEV, _NOEXEC = 0x2, 0x4, 0x8
 _BIND, _RECURSIVE, _PRIVATE = 0x1000, 0x4000, 0x40000

@@ -4,28 +4,22 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Collection
 from contextlib import AsyncExitStack
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from services.executor.sandboxes.gaps import gaps_of
 from services.executor.sandboxes.launch_order import Hold, LaunchOrder
 from services.executor.sandboxes.limits.file_tree import remove_tree
-from services.executor.sandboxes.limits.host_resources import HostResources, device_groups
+from services.executor.sandboxes.limits.host_resources import Claim, HostResources, device_groups
 from services.executor.sandboxes.limits.kernel_limits import kernel_limits
 from services.executor.sandboxes.limits.watchdog import Watchdog
 from services.executor.sandboxes.output import capture
 from services.executor.sandboxes.process.tree import start_launcher
 from services.executor.sandboxes.process_tree import tree_pids
 from services.executor.sandboxes.running_sandbox import SandboxParts, WaitingSandbox, started, whole_or_nothing
-from services.executor.sandboxes.sandbox import Command, Limits, SandboxError
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from services.executor.sandboxes.limits.host_resources import Claim
-    from services.executor.sandboxes.sandbox import OutputListener, SandboxedProcess
+from services.executor.sandboxes.sandbox import Command, Limits, OutputListener, SandboxedProcess, SandboxError
 
 _TRIAL = Command(["/bin/true"], workdir=Path("/"))
 _TRIAL_LIMITS = Limits(timedelta(seconds=10), timedelta(seconds=5), 256, processes=16, file_mib=16, output_bytes=4096)

@@ -8,18 +8,15 @@ import json
 import signal
 import socket
 import sys
+from asyncio import StreamReader, StreamWriter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from services.executor.sandboxes.child import Child, ProcessEnd
 from services.executor.sandboxes.launch_order import GO, Hold, LaunchOrder
+from services.executor.sandboxes.output import Capture
 from services.executor.sandboxes.process_tree import descendants, is_below
 from services.executor.sandboxes.sandbox import SandboxError
-
-if TYPE_CHECKING:
-    from asyncio import StreamReader, StreamWriter
-
-    from services.executor.sandboxes.output import Capture
 
 _CODE_ROOT = Path(__file__).parents[4]
 _LAUNCH = f"import sys; sys.path.insert(0, {str(_CODE_ROOT)!r}); from {__package__}.launcher import main; main()"

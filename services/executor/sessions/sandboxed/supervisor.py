@@ -20,11 +20,8 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 MESSAGE_BYTES = 1 << 16
 MOST_LINE_CHARACTERS = 1000

@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Iterator
 
 from services.scheduler.fairness.kai.capacity import non_preemptible_over_quota, over_limit
-from services.scheduler.fairness.kai.cluster import TaskState
-from services.scheduler.fairness.kai.job_order import JobsInOrder, ready_tasks, tasks_to_place
+from services.scheduler.fairness.kai.cluster import Job, TaskState
+from services.scheduler.fairness.kai.cycle_state import CycleState
+from services.scheduler.fairness.kai.job_order import Candidate, JobsInOrder, ready_tasks, tasks_to_place
 from services.scheduler.fairness.kai.min_runtime import preempt_min_runtime_seconds
 from services.scheduler.fairness.kai.placement import NoRoom, kind_of, no_room_in_words, place_job
+from services.scheduler.fairness.kai.policy import Policy
 from services.scheduler.fairness.kai.protection import may_give, protected_victim
 from services.scheduler.fairness.kai.reclaim_check import PossibleVictims, ReclaimCheck
-from services.scheduler.fairness.kai.victim_search import VictimSearch
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from services.scheduler.fairness.kai.cluster import Job
-    from services.scheduler.fairness.kai.cycle_state import CycleState
-    from services.scheduler.fairness.kai.job_order import Candidate
-    from services.scheduler.fairness.kai.policy import Policy
-    from services.scheduler.fairness.kai.victim_search import Outcome, Plan
+from services.scheduler.fairness.kai.victim_search import Outcome, Plan, VictimSearch
 
 
 def allocate(state: CycleState, policy: Policy) -> None:

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
+from services.scheduler.fairness.kai.cluster import Job
+from services.scheduler.fairness.kai.cycle_state import CycleState
 from services.scheduler.fairness.queue_tree import RESOURCES, WHOLE_GPU_MILLI, Amounts
-
-if TYPE_CHECKING:
-    from services.scheduler.fairness.kai.cluster import Job
-    from services.scheduler.fairness.kai.cycle_state import CycleState
 
 _UNITS = Amounts(gpu_milli=WHOLE_GPU_MILLI, cpu_milli=1000, memory_bytes=10**9)
 _NAMES = (("GPU", "GPUs"), ("CPU", "CPUs"), ("GB of memory", "GB of memory"))

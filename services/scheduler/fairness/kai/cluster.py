@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
-from services.scheduler.fairness.queue_tree import NOTHING, WHOLE_GPU_MILLI, Amounts
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from services.scheduler.fairness.queue_tree import QueueTree
+from services.scheduler.fairness.queue_tree import NOTHING, WHOLE_GPU_MILLI, Amounts, QueueTree
 
 
 class TaskState(StrEnum):

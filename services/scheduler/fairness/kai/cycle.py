@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from services.scheduler.fairness.kai import actions
+from services.scheduler.fairness.kai.cluster import Cluster
 from services.scheduler.fairness.kai.cycle_state import CycleState
-from services.scheduler.fairness.kai.decision import result_of
+from services.scheduler.fairness.kai.decision import CycleResult, result_of
 from services.scheduler.fairness.kai.policy import Action, Policy
-
-if TYPE_CHECKING:
-    from services.scheduler.fairness.kai.cluster import Cluster
-    from services.scheduler.fairness.kai.decision import CycleResult
 
 _STEPS = {
     Action.ALLOCATE: actions.allocate,

@@ -6,18 +6,14 @@ Every change goes through one function that notes what was before, so that a pla
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
-from services.scheduler.fairness.kai.cluster import ALIVE, ALLOCATED, TaskState
+from services.scheduler.fairness.kai.cluster import ALIVE, ALLOCATED, Cluster, Job, Task, TaskState
 from services.scheduler.fairness.kai.fair_share import fair_shares
 from services.scheduler.fairness.kai.node_room import Holding, NodeRoom
 from services.scheduler.fairness.kai.reclaim_rule import QueueShare
 from services.scheduler.fairness.queue_tree import NOTHING, Amounts
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from services.scheduler.fairness.kai.cluster import Cluster, Job, Task
 
 
 class Place(NamedTuple):

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from enum import StrEnum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from services.scheduler.fairness.kai.cluster import ALLOCATED, TaskState
-from services.scheduler.fairness.kai.cycle_state import NOWHERE
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from services.scheduler.fairness.kai.cluster import Task
-    from services.scheduler.fairness.kai.cycle_state import CycleState
-    from services.scheduler.fairness.kai.reclaim_rule import QueueShare
+from services.scheduler.fairness.kai.cluster import ALLOCATED, Task, TaskState
+from services.scheduler.fairness.kai.cycle_state import NOWHERE, CycleState
+from services.scheduler.fairness.kai.reclaim_rule import QueueShare
 
 
 class DecisionKind(StrEnum):

@@ -9,16 +9,12 @@ share is then divided among its children.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from services.scheduler.fairness.kai.usage import PPM
-from services.scheduler.fairness.queue_tree import NOTHING, UNLIMITED, WHOLE_GPU_MILLI, Amounts
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from services.scheduler.fairness.queue_tree import Queue, QueueTree
+from services.scheduler.fairness.queue_tree import NOTHING, UNLIMITED, WHOLE_GPU_MILLI, Amounts, Queue, QueueTree
 
 GRANULES = Amounts(gpu_milli=WHOLE_GPU_MILLI, cpu_milli=1, memory_bytes=1)
 """What queues that want more than their part get is a multiple of this."""

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from operator import attrgetter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from services.scheduler.fairness.kai.cluster import TaskState
+from services.scheduler.fairness.kai.cluster import Job, Task, TaskState
+from services.scheduler.fairness.kai.cycle_state import CycleState
 from services.scheduler.fairness.kai.queue_order import Contender, contender
-from services.scheduler.fairness.queue_tree import NOTHING, Amounts
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from services.scheduler.fairness.kai.cluster import Job, Task
-    from services.scheduler.fairness.kai.cycle_state import CycleState
-    from services.scheduler.fairness.queue_tree import Queue
+from services.scheduler.fairness.queue_tree import NOTHING, Amounts, Queue
 
 
 class Candidate(NamedTuple):

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from services.scheduler.fairness.queue_tree import Queue, QueueTree
+from services.scheduler.fairness.queue_tree import Queue, QueueTree
 
 
 class ReclaimMethod(StrEnum):

@@ -6,16 +6,12 @@ is gone. Pipelined tasks take from what is being released, so `later` is what no
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from services.scheduler.fairness.kai.cluster import TaskState
+from services.scheduler.fairness.kai.cluster import Node, Request, TaskState
 from services.scheduler.fairness.queue_tree import WHOLE_GPU_MILLI
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from services.scheduler.fairness.kai.cluster import Node, Request
 
 
 class Holding(NamedTuple):

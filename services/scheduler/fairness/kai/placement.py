@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Sequence
+from typing import TypeAlias
 
 from services.scheduler.fairness.kai.capacity import amounts_in_words, non_preemptible_over_quota, over_limit
-from services.scheduler.fairness.kai.cluster import TaskState
-from services.scheduler.fairness.kai.node_room import Holding
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from services.scheduler.fairness.kai.cluster import Job, Request, Task
-    from services.scheduler.fairness.kai.cycle_state import CycleState
-    from services.scheduler.fairness.kai.node_room import NodeRoom
-
+from services.scheduler.fairness.kai.cluster import Job, Request, Task, TaskState
+from services.scheduler.fairness.kai.cycle_state import CycleState
+from services.scheduler.fairness.kai.node_room import Holding, NodeRoom
 
 Kind: TypeAlias = "tuple[Request, frozenset[str] | None]"
 NoRoom: TypeAlias = set[Kind]

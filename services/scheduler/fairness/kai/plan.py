@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING
 
-from services.scheduler.fairness.kai.cluster import Cluster, Job, Node, Request, Task, TaskState
+from services.scheduler.fairness.kai.cluster import Cluster, Job, Node, NodeScores, Request, Task, TaskState
 from services.scheduler.fairness.kai.cycle import run_cycle
-from services.scheduler.fairness.kai.decision import DecisionKind
+from services.scheduler.fairness.kai.decision import CycleResult, Decision, DecisionKind
 from services.scheduler.fairness.kai.policy import Action, Policy
 from services.scheduler.fairness.queue_tree import Amounts
 from services.scheduler.fairness.settings import DEFAULT_RECLAIM_MIN_RUNTIME
-from services.scheduler.fairness.situation import Plan, QueueState, Stop, StopKind
+from services.scheduler.fairness.situation import (
+    Candidate,
+    Machine,
+    Plan,
+    QueueState,
+    Running,
+    Scores,
+    Situation,
+    Stop,
+    StopKind,
+)
 from vocabulary.slots import EIGHTH_MILLI, EIGHTHS_PER_GPU, LEGAL_SIZES
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from services.scheduler.fairness.kai.cluster import NodeScores
-    from services.scheduler.fairness.kai.decision import CycleResult, Decision
-    from services.scheduler.fairness.situation import Candidate, Machine, Running, Scores, Situation
 
 _TAKE_WHAT_IS_FREE = (Action.ALLOCATE,)
 _ABOUT_TO_START = "the GPUs that it gets are about to be free"

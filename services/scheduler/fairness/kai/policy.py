@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
 from services.scheduler.fairness.kai.min_runtime import ReclaimMethod
 from services.scheduler.fairness.queue_tree import ReclaimStrategy
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 class Action(StrEnum):

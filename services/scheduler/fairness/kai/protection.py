@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
-from services.scheduler.fairness.kai.cluster import ALLOCATED
+from services.scheduler.fairness.kai.cluster import ALLOCATED, Job
+from services.scheduler.fairness.kai.cycle_state import CycleState
 from services.scheduler.fairness.kai.min_runtime import may_evict
-from services.scheduler.fairness.kai.victim_search import victims_by_job
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from services.scheduler.fairness.kai.cluster import Job
-    from services.scheduler.fairness.kai.cycle_state import CycleState
-    from services.scheduler.fairness.kai.victim_search import Plan
+from services.scheduler.fairness.kai.victim_search import Plan, victims_by_job
 
 
 def may_give(job: Job, minimum_seconds: int) -> bool:

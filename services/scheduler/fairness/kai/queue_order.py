@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from services.scheduler.fairness.kai.reclaim_rule import QueueShare
 from services.scheduler.fairness.queue_tree import EVERYTHING, NOTHING, UNLIMITED, Amounts
-
-if TYPE_CHECKING:
-    from services.scheduler.fairness.kai.reclaim_rule import QueueShare
 
 NO_SHARE_PENALTY = Amounts(gpu_milli=1, cpu_milli=1000, memory_bytes=1000)
 """What a queue without a share has counts this often, so that it comes after queues that have one."""

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
+from services.scheduler.fairness.kai.cluster import Job
+from services.scheduler.fairness.kai.cycle_state import CycleState
 from services.scheduler.fairness.kai.job_order import tasks_to_place
 from services.scheduler.fairness.kai.min_runtime import reclaim_min_runtime_seconds
+from services.scheduler.fairness.kai.policy import Policy
 from services.scheduler.fairness.kai.protection import may_give, protected_victim
 from services.scheduler.fairness.kai.reclaim_rule import (
     Reclaimer,
@@ -15,18 +18,8 @@ from services.scheduler.fairness.kai.reclaim_rule import (
     reclaim_verdict,
     within_quota,
 )
-from services.scheduler.fairness.kai.victim_search import victims_by_job
-from services.scheduler.fairness.queue_tree import ReclaimStrategy
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from services.scheduler.fairness.kai.cluster import Job
-    from services.scheduler.fairness.kai.cycle_state import CycleState
-    from services.scheduler.fairness.kai.policy import Policy
-    from services.scheduler.fairness.kai.victim_search import Plan
-    from services.scheduler.fairness.queue_tree import Amounts
-
+from services.scheduler.fairness.kai.victim_search import Plan, victims_by_job
+from services.scheduler.fairness.queue_tree import Amounts, ReclaimStrategy
 
 _NEVER = frozenset({ReclaimRule.WITHIN_FAIR_SHARE, ReclaimRule.BELOW_QUOTA})
 """Rules that forbid a first victim of a queue; each further one leaves the queue with less, so they go on to."""

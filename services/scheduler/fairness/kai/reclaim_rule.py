@@ -7,14 +7,12 @@ saturated than the queues beside it that gave.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from services.scheduler.fairness.queue_tree import EVERYTHING, NOTHING, RESOURCES, UNLIMITED, Amounts, ReclaimStrategy
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 
 class ReclaimRule(StrEnum):

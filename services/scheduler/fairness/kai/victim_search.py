@@ -8,18 +8,14 @@ next is looked at.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import count
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from services.scheduler.fairness.kai.cluster import ALLOCATED, HOLDING, TaskState
+from services.scheduler.fairness.kai.cluster import ALLOCATED, HOLDING, Job, Task, TaskState
+from services.scheduler.fairness.kai.cycle_state import CycleState
 from services.scheduler.fairness.kai.job_order import JobsInOrder, in_task_order, tasks_to_place
 from services.scheduler.fairness.kai.placement import place_job
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-
-    from services.scheduler.fairness.kai.cluster import Job, Task
-    from services.scheduler.fairness.kai.cycle_state import CycleState
 
 
 class Plan(NamedTuple):

@@ -6,24 +6,18 @@ later ones. Two of them never count on the same victim.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
 from services.scheduler.fairness.kueue.flavor_assignment import Mode
-from services.scheduler.fairness.kueue.nomination import nominate
+from services.scheduler.fairness.kueue.nomination import Nominee, nominate
 from services.scheduler.fairness.kueue.nominee_order import classical_order, fair_order
-from services.scheduler.fairness.kueue.queue_spec import FlavorResource, ReclaimWithinCohort
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from services.scheduler.fairness.kueue.nomination import Nominee
-    from services.scheduler.fairness.kueue.preemption import Victim
-    from services.scheduler.fairness.kueue.queue_spec import Amounts
-    from services.scheduler.fairness.kueue.quota_tree import QuotaNode
-    from services.scheduler.fairness.kueue.snapshot import Admitted, Snapshot, Workload
-    from services.scheduler.fairness.kueue.victims import FairSharing
+from services.scheduler.fairness.kueue.preemption import Victim
+from services.scheduler.fairness.kueue.queue_spec import Amounts, FlavorResource, ReclaimWithinCohort
+from services.scheduler.fairness.kueue.quota_tree import QuotaNode
+from services.scheduler.fairness.kueue.snapshot import Admitted, Snapshot, Workload
+from services.scheduler.fairness.kueue.victims import FairSharing
 
 
 class Outcome(StrEnum):

@@ -7,20 +7,15 @@ victim that was admitted in the same pass has not started yet: it goes back to i
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from datetime import datetime
 
 from services.scheduler.fairness.kueue.admission_cycle import Claim, Decision, Outcome, admission_cycle
-from services.scheduler.fairness.kueue.snapshot import Admitted
+from services.scheduler.fairness.kueue.local_queues import AdmissionFairSharing
+from services.scheduler.fairness.kueue.snapshot import Admitted, Snapshot, Workload
+from services.scheduler.fairness.kueue.victims import FairSharing
 from services.scheduler.fairness.kueue.waiting import Waiting
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from datetime import datetime
-
-    from services.scheduler.fairness.kueue.local_queues import AdmissionFairSharing
-    from services.scheduler.fairness.kueue.snapshot import Snapshot, Workload
-    from services.scheduler.fairness.kueue.victims import FairSharing
 
 _Key = tuple[str, str]
 """A workload's queue and name."""

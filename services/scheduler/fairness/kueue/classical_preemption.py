@@ -8,26 +8,22 @@ queue.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from heapq import merge
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from services.scheduler.fairness.kueue.preemption import (
+    Preemptor,
     Victim,
     VictimReason,
     cohort_candidates,
     fewest_victims,
     own_candidates,
 )
-from services.scheduler.fairness.kueue.queue_spec import BorrowWithinCohort, ReclaimWithinCohort
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from services.scheduler.fairness.kueue.preemption import Preemptor
-    from services.scheduler.fairness.kueue.queue_spec import FlavorResource
-    from services.scheduler.fairness.kueue.quota_tree import QuotaNode
-    from services.scheduler.fairness.kueue.snapshot import Admitted, Snapshot, Workload
-    from services.scheduler.fairness.kueue.usage import Usage
+from services.scheduler.fairness.kueue.queue_spec import BorrowWithinCohort, FlavorResource, ReclaimWithinCohort
+from services.scheduler.fairness.kueue.quota_tree import QuotaNode
+from services.scheduler.fairness.kueue.snapshot import Admitted, Snapshot, Workload
+from services.scheduler.fairness.kueue.usage import Usage
 
 
 class _Borrower(NamedTuple):

@@ -8,26 +8,22 @@ yield enough, the second is tried on what the first passed over, once a queue.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
+from fractions import Fraction
 from itertools import chain
 from math import ceil
-from typing import TYPE_CHECKING
 
 from services.scheduler.fairness.kueue.preemption import (
+    Preemptor,
     Victim,
     VictimReason,
     cohort_candidates,
     fewest_victims,
     own_candidates,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from fractions import Fraction
-
-    from services.scheduler.fairness.kueue.preemption import Preemptor
-    from services.scheduler.fairness.kueue.quota_tree import QuotaNode
-    from services.scheduler.fairness.kueue.snapshot import Admitted, Snapshot
+from services.scheduler.fairness.kueue.quota_tree import QuotaNode
+from services.scheduler.fairness.kueue.snapshot import Admitted, Snapshot
 
 _Order = tuple[bool, "Fraction"]
 

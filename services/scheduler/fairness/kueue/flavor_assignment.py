@@ -8,24 +8,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from services.scheduler.fairness.kueue.preemption import Preemptor
 from services.scheduler.fairness.kueue.queue_spec import (
+    Amounts,
     BorrowWithinCohort,
+    FlavorFungibility,
     FlavorPreference,
     FlavorResource,
     Fungibility,
     ReclaimWithinCohort,
     WithinQueue,
 )
-from services.scheduler.fairness.kueue.victims import find_victims
-
-if TYPE_CHECKING:
-    from services.scheduler.fairness.kueue.queue_spec import Amounts, FlavorFungibility
-    from services.scheduler.fairness.kueue.quota_tree import FlavorGroup, QuotaNode
-    from services.scheduler.fairness.kueue.snapshot import Snapshot, Workload
-    from services.scheduler.fairness.kueue.victims import FairSharing
+from services.scheduler.fairness.kueue.quota_tree import FlavorGroup, QuotaNode
+from services.scheduler.fairness.kueue.snapshot import Snapshot, Workload
+from services.scheduler.fairness.kueue.victims import FairSharing, find_victims
 
 
 class Mode(IntEnum):

@@ -7,15 +7,12 @@ have many admitted in a row before its usage catches up with it.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
 from math import inf
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from datetime import datetime, timedelta
-
-    from services.scheduler.fairness.kueue.snapshot import Workload
+from services.scheduler.fairness.kueue.snapshot import Workload
 
 _HALF = 0.5
 

@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from services.scheduler.fairness.kueue.flavor_assignment import Mode, assign_flavors
-from services.scheduler.fairness.kueue.preemption import Preemptor
-from services.scheduler.fairness.kueue.victims import find_victims
-
-if TYPE_CHECKING:
-    from services.scheduler.fairness.kueue.flavor_assignment import Assignment
-    from services.scheduler.fairness.kueue.preemption import Victim
-    from services.scheduler.fairness.kueue.quota_tree import QuotaNode
-    from services.scheduler.fairness.kueue.snapshot import Snapshot, Workload
-    from services.scheduler.fairness.kueue.victims import FairSharing
+from services.scheduler.fairness.kueue.flavor_assignment import Assignment, Mode, assign_flavors
+from services.scheduler.fairness.kueue.preemption import Preemptor, Victim
+from services.scheduler.fairness.kueue.quota_tree import QuotaNode
+from services.scheduler.fairness.kueue.snapshot import Snapshot, Workload
+from services.scheduler.fairness.kueue.victims import FairSharing, find_victims
 
 
 @dataclass(frozen=True)

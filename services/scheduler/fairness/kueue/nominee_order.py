@@ -8,17 +8,14 @@ tournament goes on with the usage of the moment.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
 from heapq import heappop, heappush
 from itertools import count
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from fractions import Fraction
-
-    from services.scheduler.fairness.kueue.nomination import Nominee
-    from services.scheduler.fairness.kueue.quota_tree import QuotaNode
-    from services.scheduler.fairness.kueue.usage import Usage
+from services.scheduler.fairness.kueue.nomination import Nominee
+from services.scheduler.fairness.kueue.quota_tree import QuotaNode
+from services.scheduler.fairness.kueue.usage import Usage
 
 _Standing = tuple[bool, tuple[bool, "Fraction"], tuple[int, float, str, str]]
 

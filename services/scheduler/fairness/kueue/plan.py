@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
-from services.scheduler.fairness.kueue.admission_cycle import Outcome
+from services.scheduler.fairness.kueue.admission_cycle import Decision, Outcome
 from services.scheduler.fairness.kueue.admission_pass import admission_pass
 from services.scheduler.fairness.kueue.queue_spec import (
     CohortSpec,
@@ -22,16 +22,8 @@ from services.scheduler.fairness.kueue.quota_tree import quota_tree
 from services.scheduler.fairness.kueue.snapshot import Admitted, Workload, snapshot_of
 from services.scheduler.fairness.kueue.victims import FairSharing
 from services.scheduler.fairness.queue_tree import UNLIMITED, WHOLE_GPU_MILLI, ReclaimStrategy
-from services.scheduler.fairness.situation import Plan, QueueState, Stop
-from vocabulary.slots import EIGHTH_MILLI, covered, free_eighths, free_slots, freed
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from datetime import datetime
-
-    from services.scheduler.fairness.kueue.admission_cycle import Decision
-    from services.scheduler.fairness.situation import Candidate, Running, Situation
-    from vocabulary.slots import Slot
+from services.scheduler.fairness.situation import Candidate, Plan, QueueState, Running, Situation, Stop
+from vocabulary.slots import EIGHTH_MILLI, Slot, covered, free_eighths, free_slots, freed
 
 _GPU = "gpu"
 _NEXT = timedelta.resolution

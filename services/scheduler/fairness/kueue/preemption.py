@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import takewhile
-from typing import TYPE_CHECKING
 
-from services.scheduler.fairness.kueue.queue_spec import ReclaimWithinCohort, WithinQueue
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from services.scheduler.fairness.kueue.queue_spec import Amounts, FlavorResource
-    from services.scheduler.fairness.kueue.quota_tree import QuotaNode
-    from services.scheduler.fairness.kueue.snapshot import Admitted, Snapshot, Workload
+from services.scheduler.fairness.kueue.queue_spec import Amounts, FlavorResource, ReclaimWithinCohort, WithinQueue
+from services.scheduler.fairness.kueue.quota_tree import QuotaNode
+from services.scheduler.fairness.kueue.snapshot import Admitted, Snapshot, Workload
 
 
 class VictimReason(StrEnum):

@@ -8,24 +8,22 @@ parent's usage, and so on up to the root. Usage itself is in `usage.py`, so that
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from services.scheduler.fairness.kueue.queue_spec import (
     Amounts,
     BorrowWithinCohort,
+    CohortSpec,
     FlavorResource,
+    Preemption,
     QueueSpec,
     Quota,
     ReclaimWithinCohort,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from fractions import Fraction
-
-    from services.scheduler.fairness.kueue.queue_spec import CohortSpec, Preemption
 
 
 class Fault(NamedTuple):

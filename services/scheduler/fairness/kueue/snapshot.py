@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 from bisect import insort
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from itertools import chain
-from typing import TYPE_CHECKING
 
+from services.scheduler.fairness.kueue.queue_spec import Amounts
+from services.scheduler.fairness.kueue.quota_tree import QuotaNode, QuotaTree
 from services.scheduler.fairness.kueue.usage import Usage
-
-if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Mapping, Sequence
-    from datetime import timedelta
-
-    from services.scheduler.fairness.kueue.queue_spec import Amounts
-    from services.scheduler.fairness.kueue.quota_tree import QuotaNode, QuotaTree
 
 _END_OF_TIME = datetime.max.replace(tzinfo=UTC)
 

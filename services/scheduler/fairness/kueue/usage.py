@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator, Iterable, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil
-from typing import TYPE_CHECKING
 
-from services.scheduler.fairness.kueue.queue_spec import QueueSpec
-
-if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Mapping
-
-    from services.scheduler.fairness.kueue.queue_spec import Amounts, FlavorResource
-    from services.scheduler.fairness.kueue.quota_tree import QuotaNode, QuotaTree
+from services.scheduler.fairness.kueue.queue_spec import Amounts, FlavorResource, QueueSpec
+from services.scheduler.fairness.kueue.quota_tree import QuotaNode, QuotaTree
 
 UNBOUNDED_SHARE = 2**63 - 1
 """The rounded share of a node of weight 0 that borrows."""

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from services.scheduler.fairness.kueue.classical_preemption import classical_victims
 from services.scheduler.fairness.kueue.fair_preemption import BOTH_STRATEGIES, FairStrategy, fair_victims
-
-if TYPE_CHECKING:
-    from services.scheduler.fairness.kueue.preemption import Preemptor, Victim
-    from services.scheduler.fairness.kueue.snapshot import Snapshot
+from services.scheduler.fairness.kueue.preemption import Preemptor, Victim
+from services.scheduler.fairness.kueue.snapshot import Snapshot
 
 
 @dataclass(frozen=True)

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from heapq import heappop, heappush
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from services.scheduler.fairness.kueue.snapshot import Workload
+from services.scheduler.fairness.kueue.snapshot import Workload
 
 _Rank = tuple[int, float, str]
 

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from services.vmpool.fault import Fault
 from services.vmpool.providers.provider import Observation, Order, ProviderState, Resource
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 POOL_LABEL = "wavepool.pool"
 MACHINE_LABEL = "wavepool.machine"

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeVar, cast
+from datetime import timedelta
+from typing import TypeVar, cast
 
 import docker
 from docker.errors import APIError, DockerException, ImageNotFound, NotFound
+from docker.models.containers import Container
+from docker.types.daemon import CancellableStream
 
 from servicekit.logging import get_logger
 from services.vmpool.errors import ProviderError
@@ -17,13 +21,6 @@ from services.vmpool.providers.docker.containers import MACHINE_LABEL, POOL_LABE
 from services.vmpool.providers.last_words import LAST_LOG_LINES, last_words
 from services.vmpool.providers.provider import UNNAMED, Observation, Offer, Order, ProviderState, Resource
 from services.vmpool.providers.scope import Scope
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Sequence
-    from datetime import timedelta
-
-    from docker.models.containers import Container
-    from docker.types.daemon import CancellableStream
 
 log = get_logger(__name__)
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Self
 
 from pydantic import Field, SecretStr, field_validator, model_validator
 from pydantic_settings import SettingsConfigDict
@@ -14,15 +15,10 @@ from pydantic_settings import SettingsConfigDict
 from servicekit.settings.config import CommaSeparated, Settings
 from services.vmpool.providers.docker.containers import ContainerPlan
 from services.vmpool.providers.docker.provider import DockerConfig, DockerProvider
+from services.vmpool.providers.plugins import PoolContext
 from services.vmpool.providers.rented_executor import ExecutorEnvironment, check_privileges, executor_environment
 from vocabulary.money import micros_of
 from vocabulary.ports import USUAL_PORTS
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Self
-
-    from services.vmpool.providers.plugins import PoolContext
 
 Positive = Annotated[timedelta, Field(gt=timedelta(0))]
 NotNegative = Annotated[timedelta, Field(ge=timedelta(0))]

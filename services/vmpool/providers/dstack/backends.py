@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Mapping
+from typing import Any, cast
 
 from services.vmpool.errors import ProviderError
 from services.vmpool.fault import Fault
+from services.vmpool.providers.dstack.client import DstackClient
+from services.vmpool.providers.dstack.config import DstackConfig
 from services.vmpool.providers.dstack.refusal import RefusedError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from services.vmpool.providers.dstack.client import DstackClient
-    from services.vmpool.providers.dstack.config import DstackConfig
 
 AMD = "amddevcloud"
 _FORBIDDEN = 403

@@ -9,16 +9,14 @@ from __future__ import annotations
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import requests
 from dstack.api.server import APIClient
 from requests.adapters import HTTPAdapter
 
+from services.vmpool.providers.dstack.config import Server
 from services.vmpool.providers.dstack.refusal import refusal
-
-if TYPE_CHECKING:
-    from services.vmpool.providers.dstack.config import Server
 
 THREADS = 8
 """Requests at a time. If the server hangs, each takes a thread until the timeout."""

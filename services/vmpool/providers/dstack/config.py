@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from servicekit.storage import IMAGE_GB
+from services.vmpool.policy.offer_choice import SpotPolicy
 from vocabulary.money import MICROSECOND
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    from services.vmpool.policy.offer_choice import SpotPolicy
-
 
 CPU, MEMORY, DISK = "x86:4..", "32GB..", f"{2 * IMAGE_GB}GB.."
 """The least that a machine must have. A run may use 4 CPUs and 16 GB, and the judge holds its answers besides. The

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, cast
 
 from dstack._internal.core.models.resources import ResourcesSpec
 from dstack.version import __version__ as client_version
 
+from services.vmpool.machines.offer import Offer
 from services.vmpool.policy.offer_choice import SpotPolicy
 from services.vmpool.providers.diagnosis import ProviderFinding
+from services.vmpool.providers.dstack.config import DstackConfig, Market
 from services.vmpool.providers.dstack.fleet import missing_fleet
 from vocabulary.money import dollars_of, dollars_text
 
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-
-    from services.vmpool.machines.offer import Offer
-    from services.vmpool.providers.dstack.config import DstackConfig, Market
-
-    Json = Mapping[str, Any]
+Json = Mapping[str, Any]
 
 HAS_MINIMUM = frozenset({"hotaisle"})
 """Backends known to bill a minimum: https://dstack.ai/docs/concepts/backends/#hot-aisle."""

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from typing import Any, cast
 
 from services.vmpool.errors import ProviderError
 from services.vmpool.fault import Fault
+from services.vmpool.machines.offer import Offer
 from services.vmpool.providers.diagnosis import ProviderFinding
 from services.vmpool.providers.dstack import doctor
 from services.vmpool.providers.dstack.backends import present_backends
+from services.vmpool.providers.dstack.client import DstackClient
+from services.vmpool.providers.dstack.config import DstackConfig
+from services.vmpool.providers.dstack.fleet import Fleets
 
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-
-    from services.vmpool.machines.offer import Offer
-    from services.vmpool.providers.dstack.client import DstackClient
-    from services.vmpool.providers.dstack.config import DstackConfig
-    from services.vmpool.providers.dstack.fleet import Fleets
-
-    Json = Mapping[str, Any]
+Json = Mapping[str, Any]
 
 
 class Examination:

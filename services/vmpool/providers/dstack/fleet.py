@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from dstack._internal.core.compatibility.fleets import get_apply_plan_excludes
 from dstack._internal.core.models.fleets import ApplyFleetPlanInput, FleetConfiguration, FleetSpec
@@ -17,18 +18,14 @@ from dstack._internal.server.schemas.fleets import (
 
 from services.vmpool.errors import ProviderError
 from services.vmpool.fault import Fault
+from services.vmpool.providers.dstack.client import DstackClient
+from services.vmpool.providers.dstack.config import DstackConfig
 from services.vmpool.providers.dstack.refusal import RefusedError
 from services.vmpool.providers.dstack.runs.name import POOL_TAG
 from services.vmpool.providers.dstack.runs.task import gpu_spec, resources
 from vocabulary.money import dollars_of
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from services.vmpool.providers.dstack.client import DstackClient
-    from services.vmpool.providers.dstack.config import DstackConfig
-
-    Json = Mapping[str, Any]
+Json = Mapping[str, Any]
 
 _SSH_BACKEND = "remote"
 _GONE_STATUSES = frozenset({"terminated"})

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, cast
 
 from services.vmpool.machines.offer import Offer
 from services.vmpool.policy.offer_choice import SpotPolicy
+from services.vmpool.providers.dstack.config import Market
 from services.vmpool.providers.dstack.runs.fault import note_unknown_word
 from vocabulary.money import micros_of
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from services.vmpool.providers.dstack.config import Market
-
-    Json = Mapping[str, Any]
+Json = Mapping[str, Any]
 
 AVAILABILITIES: Mapping[str, bool] = {
     # The cloud does not say; only an order shows it.

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from datetime import timedelta
 
 from servicekit.logging import get_logger
 from services.vmpool.errors import ProviderError
+from services.vmpool.machines.offer import Offer
+from services.vmpool.providers.diagnosis import ProviderFinding
 from services.vmpool.providers.dstack.backends import AMD, ensure_amddevcloud
 from services.vmpool.providers.dstack.client import DstackClient
+from services.vmpool.providers.dstack.config import DstackConfig
 from services.vmpool.providers.dstack.examination import Examination
 from services.vmpool.providers.dstack.fleet import Fleets
 from services.vmpool.providers.dstack.offer import best_offers, offers_from_plan
@@ -17,21 +21,12 @@ from services.vmpool.providers.dstack.refusal import RefusedError
 from services.vmpool.providers.dstack.release import INSTANCE_PREFIX, Release
 from services.vmpool.providers.dstack.runs.log import Logs
 from services.vmpool.providers.dstack.runs.name import ordered_as, run_name
+from services.vmpool.providers.dstack.runs.run import Run
 from services.vmpool.providers.dstack.runs.runs import Runs
 from services.vmpool.providers.dstack.runs.state import billed, observation
 from services.vmpool.providers.dstack.runs.task import plan_request
-from services.vmpool.providers.provider import UNNAMED, Observation, ProviderState, Resource
+from services.vmpool.providers.provider import UNNAMED, Observation, Order, ProviderState, Resource
 from services.vmpool.providers.scope import Scope
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Sequence
-    from datetime import timedelta
-
-    from services.vmpool.machines.offer import Offer
-    from services.vmpool.providers.diagnosis import ProviderFinding
-    from services.vmpool.providers.dstack.config import DstackConfig
-    from services.vmpool.providers.dstack.runs.run import Run
-    from services.vmpool.providers.provider import Order
 
 log = get_logger(__name__)
 

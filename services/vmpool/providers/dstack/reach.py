@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING
 
+import asyncssh
+
+from services.vmpool.providers.dstack.config import DstackConfig
+from services.vmpool.providers.dstack.runs.run import Address
 from services.vmpool.providers.ssh.key import HostKeyPins, own_key, public_line
 from services.vmpool.providers.ssh.known_targets import KnownTargets
 from services.vmpool.providers.ssh.tunnels import SshTarget, SshTunnels
-
-if TYPE_CHECKING:
-    import asyncssh
-
-    from services.vmpool.providers.dstack.config import DstackConfig
-    from services.vmpool.providers.dstack.runs.run import Address
 
 
 class Reach:

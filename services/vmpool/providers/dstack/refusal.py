@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Mapping
+from typing import Any, cast
 
 from services.vmpool.errors import ProviderError
 from services.vmpool.fault import Fault
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 NOT_FOUND_CODE = "resource_not_exists"
 

@@ -9,22 +9,18 @@ release begins at the first.
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from collections.abc import Awaitable, Callable, Sequence
 
 from servicekit.logging import get_logger
 from services.vmpool.errors import ProviderError
 from services.vmpool.fault import Fault
+from services.vmpool.providers.dstack.config import DstackConfig
+from services.vmpool.providers.dstack.fleet import Fleets, Instance
 from services.vmpool.providers.dstack.refusal import RefusedError
+from services.vmpool.providers.dstack.runs.run import Run
+from services.vmpool.providers.dstack.runs.runs import Runs
 from services.vmpool.providers.dstack.runs.state import FINAL_RUN_STATUSES, TERMINATING
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
-
-    from services.vmpool.providers.dstack.config import DstackConfig
-    from services.vmpool.providers.dstack.fleet import Fleets, Instance
-    from services.vmpool.providers.dstack.runs.run import Run
-    from services.vmpool.providers.dstack.runs.runs import Runs
-    from services.vmpool.providers.provider import Resource
+from services.vmpool.providers.provider import Resource
 
 log = get_logger(__name__)
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Sequence
 from datetime import timedelta
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any, Self
 
 from dstack._internal.core.models.backends.base import BackendType
 from dstack._internal.core.models.resources import CPUSpec, Memory, Range
@@ -22,14 +23,9 @@ from pydantic_settings import NoDecode, SettingsConfigDict
 from servicekit.settings.config import CommaSeparated, Settings
 from services.vmpool.providers.dstack import config
 from services.vmpool.providers.dstack.provider import DstackProvider
+from services.vmpool.providers.plugins import PoolContext
 from services.vmpool.providers.rented_executor import ExecutorEnvironment, check_privileges, executor_environment
 from vocabulary.names import none_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import Self
-
-    from services.vmpool.providers.plugins import PoolContext
 
 BACKENDS = tuple(sorted(backend.value for backend in BackendType))
 """Backends that the installed dstack client knows; `remote` means SSH fleets."""

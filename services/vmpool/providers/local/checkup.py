@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import os
 import shutil
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from pathlib import Path
 
 from services.vmpool.providers.diagnosis import ProviderFinding
+from services.vmpool.providers.local.config import LocalConfig
 from services.vmpool.providers.local.keeper import is_free
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from services.vmpool.providers.local.config import LocalConfig
 
 MIB = 1024 * 1024
 LEAST_DISK_MIB = 512

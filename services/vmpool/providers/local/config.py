@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import timedelta
-    from pathlib import Path
+from datetime import timedelta
+from pathlib import Path
 
 
 @dataclass(frozen=True)

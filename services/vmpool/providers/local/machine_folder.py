@@ -8,13 +8,11 @@ import os
 import select
 import signal
 import time
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from services.vmpool.providers.last_words import last_words
 from services.vmpool.providers.local import keeper as local_keeper
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 STARTED_POLL_SECONDS = 0.02
 LAST_LOG_BYTES = 4096

@@ -7,25 +7,22 @@ import os
 import shutil
 import signal
 import sys
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, BinaryIO
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, BinaryIO
 
 from services.vmpool.errors import ProviderError
 from services.vmpool.fault import Fault
+from services.vmpool.providers.diagnosis import ProviderFinding
 from services.vmpool.providers.local import keeper as local_keeper
 from services.vmpool.providers.local import machine_folder
 from services.vmpool.providers.local.checkup import findings_on
+from services.vmpool.providers.local.config import LocalConfig
 from services.vmpool.providers.provider import UNNAMED, Observation, Offer, Order, ProviderState, Resource
 from services.vmpool.providers.scope import Scope
 from vocabulary.slots import LEGAL_GPUS
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Sequence
-    from datetime import timedelta
-    from pathlib import Path
-
-    from services.vmpool.providers.diagnosis import ProviderFinding
-    from services.vmpool.providers.local.config import LocalConfig
 
 STOP_MARGIN_SECONDS = 5.0
 """Time that a keeper may take beyond its executor's grace, on a host under load."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from datetime import timedelta
 from decimal import Decimal
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from pydantic import Field
 from pydantic_settings import SettingsConfigDict
@@ -13,11 +13,9 @@ from pydantic_settings import SettingsConfigDict
 from servicekit.settings.config import Settings
 from services.vmpool.providers.local.config import LocalConfig
 from services.vmpool.providers.local.provider import LocalProvider
+from services.vmpool.providers.plugins import PoolContext
 from vocabulary.money import micros_of
 from vocabulary.ports import USUAL_PORTS
-
-if TYPE_CHECKING:
-    from services.vmpool.providers.plugins import PoolContext
 
 Positive = Annotated[timedelta, Field(gt=timedelta(0))]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from glob import escape
-from pathlib import Path  # noqa: TC003 - part of HostKeyPins at run time
+from pathlib import Path
 
 import asyncssh
 

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict
-from pathlib import Path  # noqa: TC003 - part of KnownTargets at run time
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from servicekit.whole_file import write_whole
 from services.vmpool.providers.ssh.tunnels import SshTarget
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 class KnownTargets:

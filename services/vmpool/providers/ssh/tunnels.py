@@ -17,15 +17,12 @@ import tempfile
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import asyncssh
 
 from servicekit.logging import get_logger
+from services.vmpool.providers.ssh.key import HostKeyPins
 from vocabulary.backoff import Backoff, Retries
-
-if TYPE_CHECKING:
-    from services.vmpool.providers.ssh.key import HostKeyPins
 
 log = get_logger(__name__)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -11,7 +10,7 @@ from services.billing.alert_rules import engine
 from services.billing.alert_rules.engine import AlertState, Phase, Transition
 from services.billing.alert_rules.money import money_rules
 from services.billing.alert_rules.platform import platform_rules
-from services.billing.alert_rules.rule import Reading, check_reading, summary_of
+from services.billing.alert_rules.rule import Reading, Rule, check_reading, summary_of
 from services.scheduler.jobs.queue_state import (
     EndCounts,
     Waiters,
@@ -33,9 +32,6 @@ from services.vmpool.machines.pool_readings import (
 from tests.services.scheduler.jobs import a_job
 from tests.services.vmpool.conftest import START, a_machine
 from vocabulary import readings
-
-if TYPE_CHECKING:
-    from services.billing.alert_rules.rule import Rule
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 RULES = {rule.name: rule for rule in platform_rules()}

@@ -6,11 +6,11 @@ import asyncio
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from itertools import count
-from typing import TYPE_CHECKING
 
 import pytest
 
 from servicekit.clock import ManualClock, new_id
+from servicekit.db.database import Database
 from services.billing.alert_rules.money import Windows, money_rules
 from services.billing.alert_rules.rule import Comparison, Rule, Severity
 from services.billing.alerts.alert_watch import AlertWatch
@@ -19,16 +19,13 @@ from services.billing.alerts.channels.plugins import NamedChannel
 from services.billing.alerts.delivery import DeliveryLoop
 from services.billing.alerts.evaluator import Evaluator
 from services.billing.alerts.money_source import MoneySource
+from services.billing.service.billing_service import Stores
 from services.billing.store.alert_store import AlertStore
 from services.billing.store.delivery_store import DeliveryStore
 from services.billing.store.journal import Journal
 from services.billing.store.ledger_store import LedgerStore
 from services.billing.store.machine_usage_store import MachineUsageStore
 from services.billing.store.money_figures import MoneyFigures
-
-if TYPE_CHECKING:
-    from servicekit.db.database import Database
-    from services.billing.service.billing_service import Stores
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 INTERVAL = timedelta(seconds=30)

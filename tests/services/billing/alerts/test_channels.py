@@ -7,23 +7,19 @@ import hmac
 import json
 import logging
 import socket
+from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from servicekit.settings.config import WrongSettingsError
 from services.billing.alert_rules.rule import Severity
-from services.billing.alerts.channels.channel import ChannelError, Notice
+from services.billing.alerts.channels.channel import Channel, ChannelError, Notice
 from services.billing.alerts.channels.plugins import open_channels
 from tests.services.billing.alerts.mail_server import LOGIN, certificate, mail_server
 from tests.services.billing.alerts.web_receiver import WebReceiver, web_receiver
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from services.billing.alerts.channels.channel import Channel
 
 NOTICE = Notice(
     notice_id="altr_1",

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 import pytest
 
+from servicekit.clock import ManualClock
+from servicekit.db.database import Database
 from services.billing.alert_rules.rule import Reading
 from services.billing.alerts.delivery import CLAIM
+from services.billing.service.billing_service import Stores
 from services.billing.store.delivery_store import Outcome
 from tests.services.billing.alerts.conftest import QUEUE, Bench
-
-if TYPE_CHECKING:
-    from servicekit.clock import ManualClock
-    from servicekit.db.database import Database
-    from services.billing.service.billing_service import Stores
 
 VALID = timedelta(days=1)
 

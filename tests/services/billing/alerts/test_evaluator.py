@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 import pytest
 
+from servicekit.clock import ManualClock
+from servicekit.db.database import Database
 from services.billing.alert_rules.rule import Reading, Severity
 from services.billing.alerts.alert_watch import firing
 from services.billing.alerts.channels.plugins import NamedChannel
+from services.billing.service.billing_service import Stores
 from tests.services.billing.alerts.conftest import QUEUE, Bench
-
-if TYPE_CHECKING:
-    from servicekit.clock import ManualClock
-    from servicekit.db.database import Database
-    from services.billing.service.billing_service import Stores
 
 VALID = timedelta(minutes=3)
 

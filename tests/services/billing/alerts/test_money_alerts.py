@@ -5,23 +5,19 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 import pytest
 from sqlalchemy import event
 from wavepool.billing.v1.billing_pb2 import SettleChargeRequest
 
+from servicekit.clock import ManualClock
+from servicekit.db.database import Database
 from services.billing.alert_rules.money import money_rules
 from services.billing.alerts import money_metrics
 from services.billing.ledger.budgets import Period, Scope
 from services.billing.ledger.machine_usage import MachineUsage
-from services.billing.service.billing_service import BillingServicer
+from services.billing.service.billing_service import BillingServicer, Stores
 from tests.services.billing.alerts.conftest import INTERVAL, START, Bench
-
-if TYPE_CHECKING:
-    from servicekit.clock import ManualClock
-    from servicekit.db.database import Database
-    from services.billing.service.billing_service import Stores
 
 
 async def test_a_settlement_that_crosses_is_announced_once_and_a_top_up_arms_again(bench: Bench) -> None:

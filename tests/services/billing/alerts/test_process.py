@@ -7,7 +7,9 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Generator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -24,9 +26,6 @@ from tests.services.billing.alerts.web_receiver import web_receiver
 from vocabulary.ports import free_port
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
-    from pathlib import Path
-
     from wavepool.billing.v1.alerts_pb2_grpc import AlertServiceAsyncStub
     from wavepool.billing.v1.billing_pb2_grpc import BillingServiceAsyncStub
 

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from services.billing.keys.github_keys import GithubKeys
-from tests.local_github import local_github
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from services.billing.service.billing_service import Stores
-    from tests.local_github import LocalGithub
+from services.billing.service.billing_service import Stores
+from tests.local_github import LocalGithub, local_github
 
 LONG_SECONDS = 60.0
 

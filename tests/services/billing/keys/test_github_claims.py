@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import asyncssh
 import pytest
 
 from services.billing.errors import GithubNameTakenError, InvalidFieldError, NoKeysError
+from services.billing.identity.user import User
 from services.billing.keys.github_claims import LIFETIME, GithubClaims
-from tests.ssh_keys import new_key
-
-if TYPE_CHECKING:
-    from services.billing.identity.user import User
-    from services.billing.keys.github_keys import GithubKeys
-    from services.billing.service.billing_service import Stores
-    from tests.local_github import LocalGithub
-    from tests.services.billing.keys.conftest import Hands
-    from tests.ssh_keys import Pair
+from services.billing.keys.github_keys import GithubKeys
+from services.billing.service.billing_service import Stores
+from tests.local_github import LocalGithub
+from tests.services.billing.keys.conftest import Hands
+from tests.ssh_keys import Pair, new_key
 
 ALICE, OTHER = new_key(), new_key()
 

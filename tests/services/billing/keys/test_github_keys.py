@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
 from services.billing.errors import KeySourceAwayError, NoKeysError
 from services.billing.identity.key_list import MOST_BYTES
 from services.billing.keys.github_keys import FRESH, KEPT, GithubKeys
-from tests.services.billing.keys.conftest import LONG_SECONDS
+from services.billing.service.billing_service import Stores
+from tests.local_github import HttpAnswer, LocalGithub
+from tests.services.billing.keys.conftest import LONG_SECONDS, Hands
 from tests.ssh_keys import new_key
-
-if TYPE_CHECKING:
-    from services.billing.service.billing_service import Stores
-    from tests.local_github import HttpAnswer, LocalGithub
-    from tests.services.billing.keys.conftest import Hands
 
 ONE, TWO = new_key(), new_key()
 LIST = f"{ONE.plain}\n{TWO.plain}\n"

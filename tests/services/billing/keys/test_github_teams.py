@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import grpc
@@ -13,17 +14,13 @@ from servicekit.rpc.errors import rpc_failure
 from services.billing.config import BillingSettings
 from services.billing.errors import NotInTeamError
 from services.billing.keys.github_teams import BELONGS_FOR, REFUSED_FOR, UNKNOWN_FOR, GithubTeams, rules_of
-from tests.services.billing.keys.conftest import LONG_SECONDS
+from services.billing.service.billing_service import Stores
+from tests.local_github import HttpAnswer, LocalGithub
+from tests.services.billing.keys.conftest import LONG_SECONDS, Hands
 from tests.ssh_keys import new_key
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from wavepool.billing.v1.identity_pb2_grpc import IdentityServiceAsyncStub
-
-    from services.billing.service.billing_service import Stores
-    from tests.local_github import HttpAnswer, LocalGithub
-    from tests.services.billing.keys.conftest import Hands
 
 MEMBERSHIP = "/api/v3/orgs/lab/teams/gpu/memberships/alice"
 MEMBER = "/api/v3/orgs/lab/members/alice"

@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import grpc
 import pytest
 from wavepool.billing.v1 import identity_pb2 as pb
 
-from servicekit.rpc.errors import rpc_failure
+from servicekit.rpc.errors import RpcFailure, rpc_failure
 from services.billing.config import BillingSettings
 from services.billing.identity.rights import Role, Scope
+from services.billing.service.billing_service import Stores
+from tests.local_github import LocalGithub
 from tests.ssh_keys import new_key
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable
-    from pathlib import Path
-
     from wavepool.billing.v1.identity_pb2_grpc import IdentityServiceAsyncStub
-
-    from servicekit.rpc.errors import RpcFailure
-    from services.billing.service.billing_service import Stores
-    from tests.local_github import LocalGithub
 
 ACCOUNT, FILE, HUB, BOTH = (new_key(name) for name in ("account", "file", "hub", "both"))
 

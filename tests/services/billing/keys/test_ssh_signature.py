@@ -5,7 +5,8 @@ from __future__ import annotations
 import base64
 import hashlib
 import subprocess
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import asyncssh
 import pytest
@@ -14,9 +15,6 @@ from asyncssh.packet import String, UInt32
 from services.billing.errors import InvalidFieldError
 from services.billing.keys.ssh_signature import check_signature
 from tests.ssh_keys import Pair, new_key
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 TEXT = "wavepool: github.com/ada is ada\n"
 ED25519 = new_key()

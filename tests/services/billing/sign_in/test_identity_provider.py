@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from services.billing.errors import IdentityProviderError, InvalidFieldError
 from services.billing.sign_in.identity_provider import MAX_AGE_SECONDS, READ_INTERVAL_SECONDS, IdentityProvider
-from tests.identity_provider.running_provider import CLIENT
-
-if TYPE_CHECKING:
-    from tests.identity_provider.running_provider import RunningProvider
+from tests.identity_provider.running_provider import CLIENT, RunningProvider
 
 pytestmark = pytest.mark.oidc
 

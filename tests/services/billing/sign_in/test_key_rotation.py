@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 import pytest
 
 from servicekit.clock import SystemClock
+from services.billing.service.billing_service import Stores
 from services.billing.sign_in.id_token import InvalidIdTokenError
 from services.billing.sign_in.identity_provider import READ_INTERVAL_SECONDS, IdentityProvider
 from services.billing.sign_in.membership import MembershipRules
 from services.billing.sign_in.sign_in import SignIn
-from tests.identity_provider.running_provider import CLIENT, running_provider
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from services.billing.service.billing_service import Stores
-    from tests.identity_provider.running_provider import RunningProvider
+from tests.identity_provider.running_provider import CLIENT, RunningProvider, running_provider
 
 pytestmark = pytest.mark.oidc
 

@@ -4,29 +4,23 @@ from __future__ import annotations
 
 import base64
 import json
+from collections.abc import Awaitable
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import grpc
 import pytest
 from wavepool.billing.v1 import identity_pb2, identity_pb2_grpc, sign_in_pb2_grpc
 from wavepool.billing.v1 import sign_in_pb2 as pb
 
-from servicekit.rpc.errors import rpc_failure
+from servicekit.rpc.errors import RpcFailure, rpc_failure
 from services.billing.config import BillingSettings
 from services.billing.identity.rights import Role
-from services.billing.server import build_server
-from tests.identity_provider.running_provider import CLIENT, running_provider
+from services.billing.server import Alerting, build_server
+from services.billing.service.billing_service import Stores
+from tests.identity_provider.running_provider import CLIENT, RunningProvider, running_provider
 from tests.service_token import AllowedCaller
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable
-    from pathlib import Path
-
-    from servicekit.rpc.errors import RpcFailure
-    from services.billing.server import Alerting
-    from services.billing.service.billing_service import Stores
-    from tests.identity_provider.running_provider import RunningProvider
 
 pytestmark = pytest.mark.oidc
 

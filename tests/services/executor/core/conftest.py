@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
@@ -13,6 +13,7 @@ from hypothesis import settings
 from hipcpu.build_folder import ToolchainError
 from services.executor.core.check.case_judge import LargeCaseRule
 from services.executor.core.compile.cache import CompileCache
+from services.executor.core.model.events import Event, Finished
 from services.executor.core.model.job import CoreJob
 from services.executor.core.model.limits import StageLimits
 from services.executor.core.run.context import RunContext
@@ -23,11 +24,6 @@ from services.executor.devices.cpu.cpu_device import CpuDevice
 from services.executor.sandboxes.choice import choose_sandbox
 from submissions.modes import Mode
 from tests.kept_builds import LIMIT_BYTES, kept_folder
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from services.executor.core.model.events import Event, Finished
 
 # Time on a shared machine says nothing about an invariant.
 settings.register_profile("core", deadline=None)

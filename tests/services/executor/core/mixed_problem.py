@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from problems.kit.definition import Case, Difficulty, Problem, Sizes, SizeSet, Tolerance
 from problems.kit.distributions import SizesOnly
 from problems.kit.signature import Initial
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
 
 
 class MixedProblem(Problem):

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import os
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from services.executor.sandboxes.sandbox import Exit
+from services.executor.sandboxes.sandbox import Exit
 
 
 class OwningProcess:

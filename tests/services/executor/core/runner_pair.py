@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
 
 from hipcpu.build_folder import BuildKind
+from problems.kit.definition import Problem
 from services.executor.core.call.runner_session import RunnerSession
 from services.executor.core.call.trusted_runner import trusted_runner
 from services.executor.core.check.checking import Checker
 from services.executor.core.compile.build import Unit
 from services.executor.core.compile.harness import expected_declaration, harness_source
 from services.executor.core.model.seeds import RunSeed
+from services.executor.core.run.context import RunContext
 from services.executor.core.sandbox.run_place import open_place
 from submissions.modes import Mode
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
-
-    from problems.kit.definition import Problem
-    from services.executor.core.run.context import RunContext
 
 
 @asynccontextmanager

@@ -1,16 +1,13 @@
 from __future__ import annotations
 
 import shutil
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from servicekit.storage import IMAGE_GB
 from services.executor.devices.checkup import GB, memory_for_a_run, room_for_image
 from services.vmpool.providers.dstack.config import DISK
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_a_disk_with_room_for_an_image_is_reported_with_its_place(tmp_path: Path) -> None:

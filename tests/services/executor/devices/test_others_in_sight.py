@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -12,9 +12,6 @@ from services.executor.devices.rocm import rocm_device, sysfs
 from services.executor.devices.rocm.gpu import Gpu
 from services.executor.devices.rocm.rocm_device import RocmDevice
 from services.executor.sandboxes.gaps import Gap, shows_all_nodes
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.fixture

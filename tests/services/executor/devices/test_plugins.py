@@ -1,7 +1,8 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -9,11 +10,7 @@ from servicekit.settings.plugins import BrokenPluginError, UnknownPluginError
 from services.executor.devices.cpu.cpu_device import CpuDevice
 from services.executor.devices.plugins import device_named, device_names
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    Install = Callable[..., None]
+Install = Callable[..., None]
 
 GOOD = """
 class Device:

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import time
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from services.executor.disks.restic_store import ResticStore
 from services.executor.disks.snapshot import Base, DiskLimits, DiskOwner, Snapshot
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 ALICE = DiskOwner("usr_alice", "alice's password")
 BOB = DiskOwner("usr_bob", "bob's password")

@@ -9,17 +9,12 @@ import os
 import socket
 import stat
 import zlib
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from services.executor.disks.snapshot import DiskError, DiskLimits
-from tests.services.executor.disks.conftest import ALICE, BOB, ROOMY, same_now, settled
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.services.executor.disks.conftest import Disk
+from tests.services.executor.disks.conftest import ALICE, BOB, ROOMY, Disk, same_now, settled
 
 pytestmark = pytest.mark.restic
 

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import socket
+import tarfile
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from services.executor.images.builder import Builder, BuildRules
 from services.executor.images.errors import ImageError
-from services.executor.images.image_store import ImageStore
+from services.executor.images.image_store import Image, ImageStore
 from services.executor.images.registries import Registries
 from services.executor.sandboxes.bubblewrap.sandbox import BubblewrapSandbox
 from services.executor.sessions.build_sandbox import BubblewrapBuildSandbox
@@ -23,12 +24,6 @@ from services.executor.sessions.network import own_addresses
 from tests.build_contexts import build_context
 from tests.image_registry import ImageRegistry, busybox, file, link, running_registry
 from tests.services.executor.images.test_image_store import MIB, RULES
-
-if TYPE_CHECKING:
-    import tarfile
-    from collections.abc import Iterator
-
-    from services.executor.images.image_store import Image
 
 pytestmark = [pytest.mark.bubblewrap, pytest.mark.images, pytest.mark.builds]
 

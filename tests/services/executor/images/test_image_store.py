@@ -6,25 +6,21 @@ import asyncio
 import os
 import stat
 import tarfile
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from services.executor.images.builder import Builder, BuildRules
 from services.executor.images.errors import ImageError, ImageUnavailableError
-from services.executor.images.image_store import ImageRules, ImageStore
+from services.executor.images.image_store import HeldImage, ImageRules, ImageStore
 from services.executor.images.registries import Registries
 from services.executor.sandboxes.bubblewrap.sandbox import BubblewrapSandbox
 from tests.image_registry import ImageRegistry, busybox, file, layer, link, running_registry
 from vocabulary.image_references import image_reference
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from services.executor.images.image_store import HeldImage
 
 pytestmark = [pytest.mark.bubblewrap, pytest.mark.images]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import subprocess
 import tempfile
 import uuid
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -16,12 +16,8 @@ from services.executor.sandboxes.gaps import Gap
 from services.executor.sandboxes.launch_order import Hold
 from services.executor.sandboxes.limits.file_tree import remove_tree
 from services.executor.sandboxes.process.sandbox import open_process_sandbox
+from services.executor.sandboxes.sandbox import Sandbox
 from tests.services.executor.sandboxes.shell import SandboxedShell
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from services.executor.sandboxes.sandbox import Sandbox
 
 _FORGONE = {
     "process": [],

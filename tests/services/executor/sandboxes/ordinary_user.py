@@ -11,7 +11,6 @@ import tempfile
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 if sys.version_info < (3, 11):  # noqa: UP036  the system's Python may be older than ours
     sys.exit(3)
@@ -20,10 +19,7 @@ from services.executor.core.model.limits import StageLimits
 from services.executor.sandboxes.choice import choose_sandbox
 from services.executor.sandboxes.launch_order import Hold
 from services.executor.sandboxes.process.sandbox import open_process_sandbox
-from services.executor.sandboxes.sandbox import Command, Limits, Mount
-
-if TYPE_CHECKING:
-    from services.executor.sandboxes.sandbox import Exit, Sandbox
+from services.executor.sandboxes.sandbox import Command, Exit, Limits, Mount, Sandbox
 
 LIMITS = Limits(timedelta(seconds=30), timedelta(seconds=20), 96, processes=12, file_mib=8, output_bytes=4096)
 MARKER = f"300.{os.getpid()}714285"

@@ -6,15 +6,11 @@ import asyncio
 import sys
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from services.executor.sandboxes.choice import choose_sandbox
 from services.executor.sandboxes.launch_order import Hold
 from services.executor.sandboxes.process.sandbox import open_process_sandbox
-from services.executor.sandboxes.sandbox import Command, Limits
-
-if TYPE_CHECKING:
-    from services.executor.sandboxes.sandbox import Sandbox
+from services.executor.sandboxes.sandbox import Command, Limits, Sandbox
 
 LIMITS = Limits(timedelta(seconds=60), timedelta(seconds=60), 256, processes=16, file_mib=8, output_bytes=4096)
 

@@ -5,18 +5,22 @@ from __future__ import annotations
 import asyncio
 import os
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from services.executor.sandboxes.sandbox import Command, Limits, Mount
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from services.executor.sandboxes.gaps import Gap
-    from services.executor.sandboxes.sandbox import Exit, OutputListener, PreparedSandbox, Sandbox, SandboxedProcess
+from services.executor.sandboxes.gaps import Gap
+from services.executor.sandboxes.sandbox import (
+    Command,
+    Exit,
+    Limits,
+    Mount,
+    OutputListener,
+    PreparedSandbox,
+    Sandbox,
+    SandboxedProcess,
+)
 
 GENEROUS = Limits(
     wall=timedelta(seconds=60),

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from services.executor.sandboxes.limits.cgroup_place import are_limited_in_cpu, cgroup_parents, hand_down_controllers
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 V1 = "4:memory:/jobs/7\n8:pids:/\n2:cpuacct:/\n1:cpu:/\n0::/"
 CO_MOUNTED = "4:memory:/jobs/7\n8:pids:/\n2:cpu,cpuacct:/\n0::/"

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import os
+import subprocess
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from services.executor.core.sandbox.private_socket import PrivateSocket, peer_pid
 from services.executor.sandboxes.gaps import Gap
 from services.executor.sandboxes.sandbox import SandboxError
-
-if TYPE_CHECKING:
-    import subprocess
-
-    from tests.services.executor.sandboxes.shell import SandboxedShell
+from tests.services.executor.sandboxes.shell import SandboxedShell
 
 INSIDE = Path("/channel")
 CONNECT = f"""exec /usr/bin/python3 -I -c '

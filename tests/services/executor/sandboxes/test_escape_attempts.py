@@ -5,17 +5,13 @@ from __future__ import annotations
 import errno
 import os
 import socket
+import subprocess
 import threading
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from services.executor.sandboxes.gaps import Gap
 from services.executor.sandboxes.sandbox import Mount
-
-if TYPE_CHECKING:
-    import subprocess
-
-    from tests.services.executor.sandboxes.shell import SandboxedShell
+from tests.services.executor.sandboxes.shell import SandboxedShell
 
 
 async def test_it_is_not_root(shell: SandboxedShell) -> None:

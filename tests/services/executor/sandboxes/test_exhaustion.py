@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 
 from services.executor.sandboxes.gaps import Gap
-from tests.services.executor.sandboxes.shell import SMALL_FILES, SMALL_MEMORY
-
-if TYPE_CHECKING:
-    from tests.services.executor.sandboxes.shell import SandboxedShell
+from tests.services.executor.sandboxes.shell import SMALL_FILES, SMALL_MEMORY, SandboxedShell
 
 
 async def test_countless_files_exceed_the_file_limit(shell: SandboxedShell) -> None:

@@ -10,7 +10,6 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -18,10 +17,7 @@ from services.executor.sandboxes.limits.cgroup_place import cgroup_parents
 from services.executor.sandboxes.limits.sandbox_user import SandboxUser, user_ids
 from services.executor.sandboxes.running_sandbox import RunningSandbox
 from services.executor.sandboxes.sandbox import Mount, SandboxError
-from tests.services.executor.sandboxes.shell import SHORT_WALL, processes_with, until
-
-if TYPE_CHECKING:
-    from tests.services.executor.sandboxes.shell import SandboxedShell
+from tests.services.executor.sandboxes.shell import SHORT_WALL, SandboxedShell, processes_with, until
 
 REPOSITORY = Path(__file__).parents[4]
 

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from services.executor.sandboxes.limits.file_tree import folder_exceeds, remove_tree
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 MIB = 1 << 20
 # Deeper than Python may recurse.

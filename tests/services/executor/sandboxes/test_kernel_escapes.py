@@ -6,20 +6,15 @@ import os
 import shutil
 import stat
 import uuid
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from services.executor.sandboxes.gaps import Gap
 from services.executor.sandboxes.sandbox import Mount
-from tests.services.executor.sandboxes.shell import GENEROUS, processes_with, until
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tests.services.executor.sandboxes.shell import SandboxedShell
+from tests.services.executor.sandboxes.shell import GENEROUS, SandboxedShell, processes_with, until
 
 # Arguments with which each call would do something, for x86_64.
 CALLS = {

@@ -6,7 +6,7 @@ import asyncio
 import time
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -16,7 +16,7 @@ from services.executor.sandboxes.gaps import Gap
 from services.executor.sandboxes.limits.cgroup import CgroupCounters
 from services.executor.sandboxes.process.sandbox import ProcessSandbox
 from services.executor.sandboxes.running_sandbox import RunningSandbox
-from services.executor.sandboxes.sandbox import SandboxError
+from services.executor.sandboxes.sandbox import SandboxError, Stream
 from tests.services.executor.sandboxes.shell import (
     FEW_PROCESSES,
     GENEROUS,
@@ -27,11 +27,6 @@ from tests.services.executor.sandboxes.shell import (
     SandboxedShell,
     processes_with,
 )
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from services.executor.sandboxes.sandbox import Stream
 
 
 async def test_a_program_within_its_limits_ends_by_itself(shell: SandboxedShell) -> None:

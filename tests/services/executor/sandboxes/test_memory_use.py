@@ -5,16 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 import pytest
 
 from services.executor.sandboxes.limits.memory_use import memory_kib
 from services.executor.sandboxes.process_tree import children
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 FILLED_KIB = 64 << 10
 OPEN = f"""

@@ -5,13 +5,9 @@ from __future__ import annotations
 import contextlib
 import socket
 import uuid
-from typing import TYPE_CHECKING
 
 from services.executor.sandboxes.gaps import Gap
-from tests.services.executor.sandboxes.shell import until
-
-if TYPE_CHECKING:
-    from tests.services.executor.sandboxes.shell import SandboxedShell
+from tests.services.executor.sandboxes.shell import SandboxedShell, until
 
 # Each prints its name if it got something through.
 ATTEMPTS = """use Socket; use IO::Socket::INET; use IO::Socket::UNIX;

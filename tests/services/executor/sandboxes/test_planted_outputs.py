@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -14,10 +14,7 @@ from services.executor.core.model.failure import Failure
 from services.executor.devices.device import DeviceDescription, Toolchain
 from services.executor.sandboxes.limits.file_tree import remove_tree
 from services.executor.sandboxes.sandbox import Command, Mount
-from tests.services.executor.sandboxes.shell import GENEROUS
-
-if TYPE_CHECKING:
-    from tests.services.executor.sandboxes.shell import SandboxedShell
+from tests.services.executor.sandboxes.shell import GENEROUS, SandboxedShell
 
 PLANTS = {
     "a link to a file of the host": "ln -s /etc/passwd /build/runner",

@@ -7,19 +7,14 @@ import os
 import signal
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from services.executor.sandboxes.process_tree import descendants
 from services.executor.sandboxes.running_sandbox import SandboxParts, WaitingSandbox
-from services.executor.sandboxes.sandbox import Command, Mount, SandboxError
+from services.executor.sandboxes.sandbox import Command, Mount, PreparedSandbox, Sandbox, SandboxError, Stream
 from services.executor.sandboxes.warm_sandbox import WarmSandbox
-from tests.services.executor.sandboxes.shell import GENEROUS, SHORT_WALL, processes_with, until
-
-if TYPE_CHECKING:
-    from services.executor.sandboxes.sandbox import PreparedSandbox, Sandbox, Stream
-    from tests.services.executor.sandboxes.shell import SandboxedShell
+from tests.services.executor.sandboxes.shell import GENEROUS, SHORT_WALL, SandboxedShell, processes_with, until
 
 
 def parts_of(prepared: PreparedSandbox) -> SandboxParts:

@@ -5,10 +5,10 @@ It lists agents and hands out memory. Nothing runs on them.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -17,21 +17,15 @@ from services.executor.core.model.limits import StageLimits
 from services.executor.devices.rocm import toolchain
 from services.executor.devices.rocm.sysfs import SYS, TOPOLOGY, gpu_mounts
 from services.executor.sandboxes.gaps import Gap
-from tests.services.executor.sandboxes.rocm_user_space.machine import PROCESSORS, machine
+from services.executor.sandboxes.sandbox import Command, Exit, Sandbox
+from tests.services.executor.sandboxes.rocm_user_space.machine import PROCESSORS, Partition, machine
 from tests.services.executor.sandboxes.rocm_user_space.standin import (
     PROGRAMS,
     StandinDevice,
     compile_programs,
     show_machine,
 )
-from tests.services.executor.sandboxes.shell import GENEROUS
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from services.executor.sandboxes.sandbox import Command, Exit, Sandbox
-    from tests.services.executor.sandboxes.rocm_user_space.machine import Partition
-    from tests.services.executor.sandboxes.shell import SandboxedShell
+from tests.services.executor.sandboxes.shell import GENEROUS, SandboxedShell
 
 
 @pytest.fixture(scope="session")

@@ -4,15 +4,12 @@ import os
 import socket
 import stat
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import psutil
 import pytest
 
 from services.executor.sandboxes.sandbox_files import LeftFileError, read_left, read_left_head, write_source
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 MOST_BYTES = 64
 

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from typing import TYPE_CHECKING
 
 import pytest
 
 from services.executor.sandboxes import running_sandbox
 from tests.freezer import frozen
-from tests.services.executor.sandboxes.shell import SHORT_WALL, processes_with, until
-
-if TYPE_CHECKING:
-    from tests.services.executor.sandboxes.shell import SandboxedShell
+from tests.services.executor.sandboxes.shell import SHORT_WALL, SandboxedShell, processes_with, until
 
 pytestmark = pytest.mark.freezer
 TIMEOUT_SECONDS = 30

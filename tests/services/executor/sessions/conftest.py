@@ -4,30 +4,27 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from wavepool.executor.v1 import inventory_pb2
 
+from hipcpu.build_folder import BuildKind
 from servicekit.clock import ManualClock
 from servicekit.rpc.proto_time import instant_to_proto
 from services.executor.devices.cpu.cpu_device import CpuDevice
 from services.executor.devices.device import DeviceDescription
 from services.executor.sandboxes.sandbox import Command, Mount
+from services.executor.server import ExecutorServer
 from services.executor.sessions.bubblewrap_session import BubblewrapSession, open_bubblewrap_session
 from services.executor.sessions.destinations import Destinations
 from tests.needs import REPOSITORY
+from tests.services.executor.client import StartExecutor
 from tests.services.executor.sessions.session_client import Access, Person, SessionClient, session_request
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Sequence
-
-    from hipcpu.build_folder import BuildKind
-    from services.executor.server import ExecutorServer
-    from tests.services.executor.client import StartExecutor
 
 
 @pytest.fixture

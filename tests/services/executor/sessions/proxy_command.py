@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import grpc
 from wavepool.executor.v1 import session_pb2, session_pb2_grpc
@@ -16,9 +17,6 @@ from wavepool.vmpool.v1 import vmpool_pb2, vmpool_pb2_grpc
 
 from servicekit.rpc.credentials import ServiceCredentials
 from servicekit.service_token import ServiceToken
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 def connect(port: str, token: str, session_id: str, fencing_token: str) -> Iterator[Any]:

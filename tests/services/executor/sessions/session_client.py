@@ -6,12 +6,14 @@ import asyncio
 import itertools
 import os
 import sys
-from asyncio.subprocess import DEVNULL, PIPE, STDOUT
+from asyncio.subprocess import DEVNULL, PIPE, STDOUT, Process
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import grpc
 import pytest
 from google.protobuf.duration_pb2 import Duration
 from wavepool.executor.v1 import inventory_pb2, session_pb2, session_pb2_grpc
@@ -19,12 +21,6 @@ from wavepool.executor.v1 import inventory_pb2, session_pb2, session_pb2_grpc
 from servicekit.rpc.proto_time import instant_to_proto
 from tests.services.executor.client import ADMIN_TOKEN, LEASE_TOKEN
 from tests.ssh_keys import new_key
-
-if TYPE_CHECKING:
-    from asyncio.subprocess import Process
-    from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Sequence
-
-    import grpc
 
 PROXY = Path(__file__).with_name("proxy_command.py")
 SEE_SECONDS = 60

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import grpc
 import pytest
@@ -12,21 +12,15 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 from wavepool.executor.v1 import session_pb2
 
+from servicekit.clock import ManualClock
 from services.executor.config import ExecutorSettings
 from services.executor.devices.cpu.cpu_device import CpuDevice
 from services.executor.sandboxes.limits.file_tree import allocated_bytes, removed_bytes
 from services.executor.sessions.bubblewrap_session import open_bubblewrap_session
 from services.executor.sessions.disk import DiskRules, DiskUse, session_to_end
-from tests.services.executor.client import refusal
+from tests.services.executor.client import StartExecutor, refusal
 from tests.services.executor.sessions.conftest import SLOTS, Machine
-from tests.services.executor.sessions.session_client import SessionClient, session_request
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from servicekit.clock import ManualClock
-    from tests.services.executor.client import StartExecutor
-    from tests.services.executor.sessions.session_client import Person
+from tests.services.executor.sessions.session_client import Person, SessionClient, session_request
 
 MIB, GIB = 1 << 20, 1 << 30
 USES = st.builds(DiskUse, st.integers(0, 1000), st.integers(0, 1000))

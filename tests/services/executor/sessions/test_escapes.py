@@ -9,23 +9,18 @@ import secrets
 import shlex
 import socket
 from asyncio.subprocess import PIPE
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import psutil
 import pytest
 
 from services.executor.sessions import share
 from tests.services.executor.client import ADMIN_TOKEN, LEASE_TOKEN, until
-from tests.services.executor.sessions.conftest import SLOTS
+from tests.services.executor.sessions.conftest import SLOTS, Machine
+from tests.services.executor.sessions.session_client import Person
 from tests.services.executor.sessions.test_isolation import output_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tests.services.executor.sessions.conftest import Machine
-    from tests.services.executor.sessions.session_client import Person
 
 pytestmark = [pytest.mark.sshd, pytest.mark.bubblewrap]
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from ipaddress import IPv4Address
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -11,9 +11,6 @@ from hypothesis import strategies as st
 
 from services.executor.sessions.gang import FREE_PORTS, PORTS, SSH_PORT, Gang, Node, gang_faults
 from vocabulary.gang_nodes import MOST_NODES, node_name
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 THREE = Gang("g1", 1, tuple(Node(f"node-{n}", IPv4Address(f"10.128.0.{n + 1}")) for n in range(3)), b"s" * 32)
 

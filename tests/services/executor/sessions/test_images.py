@@ -9,29 +9,25 @@ import signal
 import sys
 import tempfile
 from asyncio.subprocess import PIPE
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import grpc
 import pytest
 from wavepool.executor.v1 import session_pb2
 
+from servicekit.clock import ManualClock
 from services.executor.sessions import bubblewrap_session
 from services.executor.sessions.bubblewrap_session import BubblewrapSession
 from tests.build_contexts import build_context
 from tests.image_registry import BUSYBOX, ImageRegistry, busybox, file, link, running_registry
+from tests.services.executor.client import StartExecutor
 from tests.services.executor.sessions.conftest import SLOTS, SYSTEM_PYTHON, Machine, TwoGpus
-from tests.services.executor.sessions.session_client import SessionClient, name_of, session_request
+from tests.services.executor.sessions.session_client import Person, SessionClient, name_of, session_request
 from tests.services.executor.sessions.test_network import NOBODY, opened, ordinary_user
 from tests.services.executor.test_process import REPOSITORY, Executor
 from vocabulary.build_contexts import context_digest
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from servicekit.clock import ManualClock
-    from tests.services.executor.client import StartExecutor
-    from tests.services.executor.sessions.session_client import Person
 
 pytestmark = [pytest.mark.sshd, pytest.mark.bubblewrap, pytest.mark.images]
 

@@ -6,12 +6,11 @@ import os
 import signal
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from wavepool.executor.v1 import session_pb2
 
-from servicekit.clock import SystemClock
+from servicekit.clock import ManualClock, SystemClock
 from servicekit.rpc.proto_time import instant_to_proto
 from services.executor.devices.cpu.cpu_device import CpuDevice
 from services.executor.machine.host_facts import HostFacts
@@ -19,15 +18,10 @@ from services.executor.machine.pool_watch import RECHECK_SECONDS, PoolGoneError
 from services.executor.sandboxes.limits.cgroup_place import cgroup_of, cgroup_parents
 from services.executor.sandboxes.process_tree import descendants
 from services.executor.sessions.bubblewrap_session import open_bubblewrap_session
-from tests.services.executor.client import until
+from tests.services.executor.client import StartExecutor, until
 from tests.services.executor.sessions.conftest import NODES, SLOTS, Machine
-from tests.services.executor.sessions.session_client import Access, SessionClient, session_request
+from tests.services.executor.sessions.session_client import Access, Person, SessionClient, session_request
 from tests.services.executor.test_process import Executor, all_ended, living
-
-if TYPE_CHECKING:
-    from servicekit.clock import ManualClock
-    from tests.services.executor.client import StartExecutor
-    from tests.services.executor.sessions.session_client import Person
 
 pytestmark = [pytest.mark.sshd, pytest.mark.bubblewrap]
 

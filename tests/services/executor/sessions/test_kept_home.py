@@ -4,25 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import grpc
 import pytest
 from wavepool.executor.v1 import session_pb2
 
+from servicekit.clock import ManualClock
 from services.executor.devices.cpu.cpu_device import CpuDevice
 from services.executor.disks.restic_store import ResticStore
 from services.executor.sessions.bubblewrap_session import open_bubblewrap_session
-from tests.services.executor.client import refusal
+from tests.services.executor.client import StartExecutor, refusal
 from tests.services.executor.sessions.conftest import Machine
-from tests.services.executor.sessions.session_client import SessionClient, session_request
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from servicekit.clock import ManualClock
-    from tests.services.executor.client import StartExecutor
-    from tests.services.executor.sessions.session_client import Access, Person
+from tests.services.executor.sessions.session_client import Access, Person, SessionClient, session_request
 
 pytestmark = [pytest.mark.sshd, pytest.mark.bubblewrap, pytest.mark.restic]
 

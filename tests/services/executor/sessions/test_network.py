@@ -13,16 +13,17 @@ import socket
 import subprocess
 import sys
 import tempfile
+from collections.abc import AsyncGenerator, Generator
 from contextlib import ExitStack, asynccontextmanager, contextmanager
 from datetime import UTC, datetime, timedelta
 from ipaddress import IPv4Network
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from hipcpu.toolchain import cache_folder
-from servicekit.clock import SystemClock
+from servicekit.clock import ManualClock, SystemClock
 from servicekit.rpc.proto_time import instant_to_proto
 from services.executor.devices.cpu.cpu_device import CpuDevice
 from services.executor.sandboxes.process_tree import descendants
@@ -30,17 +31,10 @@ from services.executor.sessions import bubblewrap_session
 from services.executor.sessions.bubblewrap_session import open_bubblewrap_session
 from services.executor.sessions.destinations import Destinations
 from services.executor.sessions.network import own_addresses
-from tests.services.executor.client import until
+from tests.services.executor.client import Client, StartExecutor, until
 from tests.services.executor.sessions.conftest import SLOTS, SYSTEM_PYTHON, Machine
-from tests.services.executor.sessions.session_client import Access, SessionClient, session_request
+from tests.services.executor.sessions.session_client import Access, Person, SessionClient, session_request
 from tests.services.executor.test_process import REPOSITORY, Executor
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Generator
-
-    from servicekit.clock import ManualClock
-    from tests.services.executor.client import Client, StartExecutor
-    from tests.services.executor.sessions.session_client import Person
 
 pytestmark = [pytest.mark.sshd, pytest.mark.bubblewrap, pytest.mark.network]
 

@@ -4,40 +4,36 @@ from __future__ import annotations
 
 import signal
 import sys
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from ipaddress import IPv4Network
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import grpc
 import pytest
 from wavepool.executor.v1 import executor_pb2, executor_pb2_grpc, inventory_pb2, session_pb2
 
+from servicekit.clock import ManualClock
 from servicekit.rpc.channels import open_channel
 from services.executor.sessions.bubblewrap_session import open_bubblewrap_session
 from services.executor.sessions.destinations import Destinations
 from services.executor.sessions.gang import FREE_PORTS, PORTS, SSH_PORT
 from services.executor.sessions.network import outer_addresses
-from tests.services.executor.client import LEASE_TOKEN
+from tests.services.executor.client import LEASE_TOKEN, StartExecutor
 from tests.services.executor.sessions.conftest import SLOTS, Machine, TwoGpus
 from tests.services.executor.sessions.session_client import Access, Person, SessionClient, session_request
 from tests.services.executor.sessions.test_network import (
     OURS,
     PRIVATE,
     PUBLIC,
+    Internet,
     an_ordinary_users_executor,
     internet,
     opened,
     reading,
 )
 from tests.services.executor.test_process import Executor
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
-    from pathlib import Path
-
-    from servicekit.clock import ManualClock
-    from tests.services.executor.client import StartExecutor
-    from tests.services.executor.sessions.test_network import Internet
 
 __all__ = ["internet"]
 pytestmark = [pytest.mark.sshd, pytest.mark.bubblewrap, pytest.mark.network]

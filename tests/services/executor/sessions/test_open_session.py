@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import grpc
 import pytest
 from google.protobuf.duration_pb2 import Duration
 from wavepool.executor.v1 import inventory_pb2, run_event_pb2, session_pb2
 
+from servicekit.clock import ManualClock
 from services.executor.core.model.job import CoreJob
 from services.executor.devices.cpu.cpu_device import CpuDevice
 from services.executor.devices.inventory import DeviceFacts
@@ -17,22 +19,16 @@ from services.executor.sandboxes.limits.sandbox_user import SandboxUser
 from services.executor.sessions import bubblewrap_session, session
 from services.executor.sessions.bubblewrap_session import open_bubblewrap_session
 from submissions.modes import Mode
-from tests.services.executor.client import QUICK, Client, held, refusal, request
+from tests.services.executor.client import QUICK, Client, StartExecutor, held, refusal, request
 from tests.services.executor.scripted_machine import ScriptedMachine
 from tests.services.executor.sessions.conftest import SLOTS, Machine
 from tests.services.executor.sessions.session_client import (
     WHOLE,
+    Person,
     SessionClient,
     name_of,
     session_request,
 )
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from servicekit.clock import ManualClock
-    from tests.services.executor.client import StartExecutor
-    from tests.services.executor.sessions.session_client import Person
 
 pytestmark = [pytest.mark.sshd, pytest.mark.bubblewrap]
 

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from pydantic import ValidationError
 
+from servicekit.clock import ManualClock
 from services.executor.config import ExecutorSettings
 from services.executor.devices.cpu.cpu_device import CpuDevice
 from services.executor.sandboxes.sandbox import Mount
 from services.executor.sessions.bubblewrap_session import open_bubblewrap_session
+from tests.services.executor.client import StartExecutor
 from tests.services.executor.sessions.conftest import Machine
-from tests.services.executor.sessions.session_client import SessionClient
-
-if TYPE_CHECKING:
-    from servicekit.clock import ManualClock
-    from tests.services.executor.client import StartExecutor
-    from tests.services.executor.sessions.session_client import Person
+from tests.services.executor.sessions.session_client import Person, SessionClient
 
 
 @pytest.mark.sshd

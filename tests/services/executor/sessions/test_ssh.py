@@ -6,7 +6,7 @@ import asyncio
 import os
 import signal
 from asyncio.subprocess import PIPE
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import grpc
 import pytest
@@ -15,12 +15,8 @@ from wavepool.executor.v1 import session_pb2
 from services.executor.sandboxes.process_tree import descendants
 from services.executor.sessions import session
 from tests.services.executor.sandboxes.shell import processes_with
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.services.executor.sessions.conftest import Machine
-    from tests.services.executor.sessions.session_client import Person
+from tests.services.executor.sessions.conftest import Machine
+from tests.services.executor.sessions.session_client import Person
 
 pytestmark = [pytest.mark.sshd, pytest.mark.bubblewrap]
 

@@ -8,16 +8,14 @@ import signal
 import socket
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from services.executor.sessions.sandboxed.supervisor import MESSAGE_BYTES
 from services.executor.sessions.session_files import SUPERVISOR
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 SSHD = """#!/bin/sh
 [ "$1" = -t ] && exit 0

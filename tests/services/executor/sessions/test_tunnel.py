@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from typing import TYPE_CHECKING
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable
 
 import pytest
 
 from services.executor.sessions.tunnel import Tunnel
 from tests.services.executor.client import until
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, AsyncIterator, Iterable
 
 CHUNK = b"x" * 65536
 

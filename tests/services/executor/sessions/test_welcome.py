@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -12,10 +11,8 @@ from servicekit.rpc.proto_time import instant_to_proto
 from services.executor.devices.inventory import DeviceFacts, GpuFacts
 from services.executor.sessions.share import Share
 from services.executor.sessions.welcome import Welcome, software_of
-
-if TYPE_CHECKING:
-    from tests.services.executor.sessions.conftest import Machine
-    from tests.services.executor.sessions.session_client import Person
+from tests.services.executor.sessions.conftest import Machine
+from tests.services.executor.sessions.session_client import Person
 
 GPUS = [GpuFacts(n, title="AMD Instinct MI300X", memory_mib=196_608) for n in range(8)]
 SHARE = Share(cores=12.5, memory_mib=262_144, shared_memory_mib=131_072, processes=1000)

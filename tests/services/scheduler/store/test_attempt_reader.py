@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from datetime import datetime, timedelta
+from typing import Any
 
 import pytest
 from google.protobuf.duration_pb2 import Duration
 from wavepool.executor.v1.run_event_pb2 import Finished
 
 from servicekit.clock import ManualClock
+from servicekit.db.database import Database
 from services.scheduler.jobs.allowance import SubmissionLimits
 from services.scheduler.jobs.errors import StaleJobError
 from services.scheduler.jobs.job import Job, Outcome
@@ -19,14 +20,9 @@ from services.scheduler.jobs.queue_state import EndCounts
 from services.scheduler.jobs.states import JobState
 from services.scheduler.monitoring.pruner import AttemptPruner
 from services.scheduler.store.attempt_reader import AttemptReader
+from services.scheduler.store.job_store import JobStore
 from tests.services.scheduler.jobs import LEASE, START, a_job
 from tests.services.scheduler.test_job import CANCELLED, FAILED
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from servicekit.db.database import Database
-    from services.scheduler.store.job_store import JobStore
 
 DAY = timedelta(days=1)
 

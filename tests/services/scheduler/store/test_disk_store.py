@@ -5,23 +5,21 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from sqlalchemy import insert, update
 
+from servicekit.db.database import Database
 from services.scheduler.jobs.disk import Disk, DiskSnapshot, DiskState
 from services.scheduler.jobs.errors import DiskExistsError, DiskInUseError, DiskNotFoundError, TooManyDisksError
+from services.scheduler.jobs.job import Job
 from services.scheduler.jobs.reservation import Reservation, ReservedDisk
 from services.scheduler.jobs.states import JobState
 from services.scheduler.store.disk_store import DiskStore
 from services.scheduler.store.rows import job_to_row
 from services.scheduler.store.tables import jobs
 from tests.services.scheduler.jobs import START, a_job
-
-if TYPE_CHECKING:
-    from servicekit.db.database import Database
-    from services.scheduler.jobs.job import Job
 
 GIB = 1 << 30
 MINUTE = timedelta(minutes=1)

@@ -1,20 +1,18 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from wavepool.submission.v1.submission_pb2 import RUN_MODE_CHECK
 
 from services.scheduler.jobs.allowance import SubmissionLimits
+from services.scheduler.jobs.job import Job
 from services.scheduler.jobs.listing import JobFilter, PageEnd
 from services.scheduler.jobs.run_history import RunKind
 from services.scheduler.jobs.states import JobState
+from services.scheduler.store.job_reader import JobReader
+from services.scheduler.store.job_store import JobStore
 from tests.services.scheduler.jobs import ACCEPTED, LEASE, START, a_job
-
-if TYPE_CHECKING:
-    from services.scheduler.jobs.job import Job
-    from services.scheduler.store.job_reader import JobReader
-    from services.scheduler.store.job_store import JobStore
 
 LIMIT = SubmissionLimits(20)
 

@@ -3,30 +3,27 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import pytest
 from sqlalchemy import select, update
 from sqlalchemy.exc import IntegrityError
 from wavepool.submission.v1.submission_pb2 import RUN_MODE_FULL, TIMING_MODE_FIRST_CALL, Submission
 
+from servicekit.db.database import Database
 from services.scheduler.jobs.allowance import SubmissionLimits
 from services.scheduler.jobs.errors import StaleJobError
+from services.scheduler.jobs.job import Job, JobEvent
 from services.scheduler.jobs.reservation import Reservation
 from services.scheduler.jobs.states import JobState
+from services.scheduler.queue.event_hub import EventHub
 from services.scheduler.store import tables
+from services.scheduler.store.job_reader import JobReader
 from services.scheduler.store.job_store import JobStore
 from tests.services.scheduler.jobs import ACCEPTED, LEASE, START, a_job
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from servicekit.db.database import Database
-    from services.scheduler.jobs.job import Job, JobEvent
-    from services.scheduler.queue.event_hub import EventHub
-    from services.scheduler.store.job_reader import JobReader
 
 LIMIT = SubmissionLimits(20)
 

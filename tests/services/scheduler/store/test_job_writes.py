@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -23,9 +24,6 @@ from services.scheduler.store import tables
 from services.scheduler.store.job_store import JobStore
 from tests.services.scheduler.jobs import ACCEPTED, LEASE, START, a_job
 from tests.services.scheduler.timed_jobs import timed_job
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
 
 JOBS = 7
 TABLES = (tables.jobs, tables.job_texts, tables.job_events, tables.proven_times, tables.attempts)

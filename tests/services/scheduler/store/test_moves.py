@@ -1,15 +1,13 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from servicekit.db.database import Database
 from services.scheduler.jobs.states import LEGAL_MOVES, OVER_STATES, JobState
 from services.scheduler.store.rows import job_to_row
 from services.scheduler.store.tables import jobs
 from tests.servicekit.db.allowed_moves import allowed_moves
 from tests.services.scheduler.jobs import START, a_job
-
-if TYPE_CHECKING:
-    from servicekit.db.database import Database
 
 
 def of_job(state: str) -> dict[str, Any]:

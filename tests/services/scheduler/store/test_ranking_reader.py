@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from wavepool.executor.v1.run_event_pb2 import TIMING_UNPROVEN
 
+from servicekit.db.database import Database
 from services.scheduler.jobs.errors import StaleJobError
 from services.scheduler.jobs.states import JobState
 from services.scheduler.jobs.timing import RankingKey
+from services.scheduler.store.job_store import JobStore
 from services.scheduler.store.ranking_reader import RankingReader
 from tests.services.scheduler.jobs import START
 from tests.services.scheduler.timed_jobs import ended
-
-if TYPE_CHECKING:
-    from servicekit.db.database import Database
-    from services.scheduler.store.job_store import JobStore
 
 KEY = RankingKey("leaky-relu", "MI300X", "float32", "cold")
 

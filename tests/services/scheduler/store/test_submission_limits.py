@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 from datetime import timedelta
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -13,15 +14,11 @@ from sqlalchemy import event
 
 from servicekit.db.database import Database, migrate
 from services.scheduler.jobs.allowance import WINDOW, SubmissionLimits
+from services.scheduler.jobs.job import Job
 from services.scheduler.server import MIGRATIONS
 from services.scheduler.store.job_store import JobStore
+from services.scheduler.store.job_writes import Submitted
 from tests.services.scheduler.jobs import ACCEPTED, START, a_job
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from services.scheduler.jobs.job import Job
-    from services.scheduler.store.job_writes import Submitted
 
 ACCOUNT = "account-1"
 MICROSECOND = timedelta(microseconds=1)

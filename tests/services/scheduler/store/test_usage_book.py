@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 from servicekit.clock import ManualClock
+from servicekit.db.database import Database
 from services.scheduler.fairness.plan import plan
 from services.scheduler.fairness.settings import Queues, QueueSettings
 from services.scheduler.fairness.situation import Candidate, Machine, Running, Situation
 from services.scheduler.queue.usage_book import UsageBook
 from services.scheduler.store.queue_store import QueueStore
 from tests.services.scheduler.jobs import START
-
-if TYPE_CHECKING:
-    from servicekit.db.database import Database
 
 DAY = timedelta(days=1)
 QUEUES = Queues([QueueSettings("lab"), QueueSettings("red", parent="lab"), QueueSettings("blue", parent="lab")])

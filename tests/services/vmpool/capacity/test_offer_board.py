@@ -1,22 +1,18 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
+from servicekit.clock import ManualClock
 from services.vmpool.capacity.offer_board import OfferBoard
 from services.vmpool.errors import ProviderError
 from services.vmpool.machines.offer import Offer
 from services.vmpool.policy.offer_choice import OfferTimes
 from services.vmpool.providers.provider_set import ProviderSet
 from tests.services.vmpool.scripted_provider import ScriptedProvider
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Sequence
-
-    from servicekit.clock import ManualClock
 
 SECOND = timedelta(seconds=1)
 TIMES = OfferTimes(fresh=15 * SECOND, usable=60 * SECOND, wait=0.05 * SECOND)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from datetime import timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import grpc
@@ -17,14 +18,11 @@ from services.vmpool.machines.machine import MachineState
 from services.vmpool.machines.offer import Offer
 from services.vmpool.policy.machine_budget import Funds
 from services.vmpool.providers.scope import Scope
+from tests.services.vmpool.conftest import Bench
 from tests.services.vmpool.grpc_failures import failure
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from wavepool.vmpool.v1.vmpool_pb2_grpc import VmPoolServiceAsyncStub
-
-    from tests.services.vmpool.conftest import Bench
 
 DOLLAR = 1_000_000
 HOTAISLE = Offer(

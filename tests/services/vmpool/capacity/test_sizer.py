@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 import grpc
 import pytest
@@ -20,12 +20,7 @@ from services.vmpool.policy.machine_budget import Funds
 from services.vmpool.policy.packing import Demand, Pace
 from services.vmpool.store.pace_store import PaceStore
 from services.vmpool.store.usage_store import UsageStore
-from tests.services.vmpool.conftest import START, a_machine, a_request
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
-
-    from tests.services.vmpool.conftest import Bench
+from tests.services.vmpool.conftest import START, Bench, a_machine, a_request
 
 DOLLAR = 1_000_000
 HOUR = timedelta(hours=1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
@@ -15,14 +16,10 @@ from services.vmpool.fault import Fault
 from services.vmpool.machines.machine import MachineState
 from services.vmpool.machines.offer import Offer
 from services.vmpool.policy.failures import LONGEST_BACKOFF, LONGEST_SETTINGS_BACKOFF
-from tests.services.vmpool.conftest import a_request, bench_on
+from tests.services.vmpool.conftest import Bench, a_request, bench_on
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from wavepool.vmpool.v1.vmpool_pb2_grpc import VmPoolServiceAsyncStub
-
-    from tests.services.vmpool.conftest import Bench
 
 NO_DEVICE = "its canary failed 2 times in a row before the first run: no device: /dev/kfd is missing"
 LIMIT = 3

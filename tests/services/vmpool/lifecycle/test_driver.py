@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -17,13 +17,8 @@ from services.vmpool.machines.machine import Halt, Machine, MachineState
 from services.vmpool.policy.machine_budget import held_micros
 from services.vmpool.providers.provider import Observation, ProviderState, Resource
 from services.vmpool.store.usage_store import UsageStore
-from tests.services.vmpool.conftest import a_request, bench_on
+from tests.services.vmpool.conftest import Bench, a_request, bench_on
 from tests.services.vmpool.scripted_provider import RUNNING
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.services.vmpool.conftest import Bench
 
 SECOND = timedelta(seconds=1)
 AWAY = [TimeoutError("no answer"), ConnectionError("no engine"), RuntimeError("a bug of the plug-in")]

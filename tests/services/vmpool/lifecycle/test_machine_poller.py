@@ -1,10 +1,10 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -14,9 +14,6 @@ from services.vmpool.providers.provider import UNNAMED, Observation, ProviderSta
 from services.vmpool.providers.provider_set import ProviderSet
 from tests.services.vmpool.conftest import a_machine
 from tests.services.vmpool.scripted_provider import ScriptedProvider
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
 
 RUNNING = Observation(ProviderState.RUNNING, endpoint="unix:/there")
 GONE = Observation(ProviderState.GONE)

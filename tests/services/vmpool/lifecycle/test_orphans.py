@@ -5,24 +5,19 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from services.vmpool import metrics
+from services.vmpool.config import VmPoolSettings
 from services.vmpool.errors import ProviderError
 from services.vmpool.machines.machine import MachineState, Origin
 from services.vmpool.machines.machine_token import MachineTokens, kept_secret
 from services.vmpool.machines.orphan_policy import OrphanPolicy
 from services.vmpool.providers.provider import Observation, Order, ProviderState
-from tests.services.vmpool.conftest import a_request, bench_on
+from tests.services.vmpool.conftest import Bench, a_request, bench_on
 from vocabulary.money import Tariff
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from services.vmpool.config import VmPoolSettings
-    from tests.services.vmpool.conftest import Bench
 
 DEADLINE_SECONDS = 60
 

@@ -15,12 +15,10 @@ from services.vmpool.machines.machine import MachineState
 from services.vmpool.store.event_log import EventLog
 from services.vmpool.store.history_store import HistoryStore
 from services.vmpool.store.usage_store import UsageStore
-from tests.services.vmpool.conftest import a_request
+from tests.services.vmpool.conftest import Bench, a_request
 
 if TYPE_CHECKING:
     from wavepool.vmpool.v1.vmpool_pb2_grpc import VmPoolServiceAsyncStub
-
-    from tests.services.vmpool.conftest import Bench
 
 SECOND = timedelta(seconds=1)
 MINUTE = timedelta(minutes=1)

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -11,12 +11,7 @@ from services.vmpool.lifecycle.step_pauses import LONGEST_PAUSE
 from services.vmpool.machines.lease import EXPIRY_GRACE, StartKind
 from services.vmpool.machines.machine import MachineState
 from services.vmpool.providers.provider import Observation, ProviderState
-from tests.services.vmpool.conftest import a_request, bench_on
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.services.vmpool.conftest import Bench
+from tests.services.vmpool.conftest import Bench, a_request, bench_on
 
 
 @pytest.fixture

@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from services.vmpool.lifecycle.releaser import ANSWER_TIME
 from services.vmpool.machines.lease import Holder
 from services.vmpool.machines.machine import MachineState
-from tests.services.vmpool.conftest import a_request, bench_on
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.services.vmpool.conftest import Bench
+from tests.services.vmpool.conftest import Bench, a_request, bench_on
 
 
 @pytest.fixture

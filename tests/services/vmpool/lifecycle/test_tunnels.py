@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncGenerator, Iterable
 from datetime import timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import grpc
@@ -13,20 +15,13 @@ from wavepool.vmpool.v1 import vmpool_pb2 as pb
 
 from services.vmpool import metrics
 from services.vmpool.lifecycle.tunnels import IDLE_CHANNEL
-from services.vmpool.machines.lease import Holder
+from services.vmpool.machines.lease import Holder, Lease
 from services.vmpool.machines.machine import Halt, Inventory
-from tests.services.vmpool.conftest import a_machine, a_request
-from tests.services.vmpool.scripted_sessions import ScriptedSessions, scripted_sessions
+from tests.services.vmpool.conftest import Bench, a_machine, a_request
+from tests.services.vmpool.scripted_sessions import Requests, ScriptedSessions, scripted_sessions
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Iterable
-    from pathlib import Path
-
     from wavepool.vmpool.v1.vmpool_pb2_grpc import VmPoolServiceAsyncStub
-
-    from services.vmpool.machines.lease import Lease
-    from tests.services.vmpool.conftest import Bench
-    from tests.services.vmpool.scripted_sessions import Requests
 
 CHUNK = b"x" * 65536
 MOST_BUFFERED = 64 << 20

@@ -6,7 +6,6 @@ import json
 from dataclasses import asdict, replace
 from datetime import timedelta
 from ipaddress import IPv4Network
-from typing import TYPE_CHECKING
 
 import orjson
 import pytest
@@ -18,10 +17,7 @@ from services.vmpool.machines.machine import Inventory, MachineState
 from services.vmpool.store.event_log import EventLog
 from services.vmpool.store.machine_row import machine_from_row, machine_to_row
 from services.vmpool.wire.machines import inventory_to_proto, machine_to_proto
-from tests.services.vmpool.conftest import START, a_machine
-
-if TYPE_CHECKING:
-    from tests.services.vmpool.conftest import Bench
+from tests.services.vmpool.conftest import START, Bench, a_machine
 
 HARDWARE = inventory_pb2.Inventory(
     gpus=[

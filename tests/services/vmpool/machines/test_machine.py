@@ -1,8 +1,8 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
-from datetime import timedelta
-from typing import TYPE_CHECKING
+from datetime import datetime, timedelta
 
 import pytest
 from hypothesis import given
@@ -13,10 +13,6 @@ from services.vmpool.fault import Fault
 from services.vmpool.machines.machine import LEGAL_MOVES, OVER, Inventory, Machine, MachineState
 from tests.services.vmpool.conftest import START, a_machine
 from vocabulary.slots import Slot
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from datetime import datetime
 
 WHOLE = Slot(0, 0, 8)
 HALF = Slot(0, 4, 4)

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from random import Random
 
 import pytest
 from hypothesis import given
@@ -22,10 +22,7 @@ from vocabulary.slots import (
     taken,
 )
 
-if TYPE_CHECKING:
-    from random import Random
-
-    Held = list[tuple[Slot, ...]]
+Held = list[tuple[Slot, ...]]
 
 sizes = st.lists(st.sampled_from(LEGAL_SIZES), max_size=40)
 

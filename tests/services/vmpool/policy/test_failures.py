@@ -2,7 +2,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from random import Random
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -21,9 +22,6 @@ from services.vmpool.policy.failures import (
     trials_left,
 )
 from tests.services.vmpool.conftest import START, a_machine
-
-if TYPE_CHECKING:
-    from random import Random
 
 SOURCE = Source("scripted", "a", "MI300X")
 SECOND = timedelta(seconds=1)

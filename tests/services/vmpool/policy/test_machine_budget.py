@@ -1,15 +1,12 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
+from services.vmpool.machines.machine import Machine
 from services.vmpool.machines.offer import Offer
 from services.vmpool.policy.machine_budget import Funds, funds_left, held_micros, reserve_micros
 from tests.services.vmpool.conftest import START, a_machine
 from vocabulary.money import Tariff
-
-if TYPE_CHECKING:
-    from services.vmpool.machines.machine import Machine
 
 DOLLAR = 1_000_000
 HOUR = timedelta(hours=1)

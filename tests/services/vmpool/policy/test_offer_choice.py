@@ -1,7 +1,8 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -11,13 +12,8 @@ from services.vmpool.fault import Fault
 from services.vmpool.machines.offer import Offer, Source
 from services.vmpool.policy.failures import Failures
 from services.vmpool.policy.machine_budget import Funds
-from services.vmpool.policy.offer_choice import Market, OfferPolicy, SpotPolicy, Terms, choose_offer
+from services.vmpool.policy.offer_choice import Choice, Market, OfferPolicy, SpotPolicy, Terms, choose_offer
 from tests.services.vmpool.conftest import START
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from services.vmpool.policy.offer_choice import Choice
 
 DOLLAR = 1_000_000
 HOUR = timedelta(hours=1)

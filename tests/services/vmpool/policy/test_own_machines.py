@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from services.vmpool.errors import InvalidFieldError
-from services.vmpool.machines.machine import MachineState
+from services.vmpool.machines.machine import Machine, MachineState
 from services.vmpool.machines.offer import Offer
 from services.vmpool.policy.demand_board import DemandBoard
 from services.vmpool.policy.machine_budget import Funds
@@ -20,11 +20,6 @@ from services.vmpool.policy.packing import Demand
 from services.vmpool.policy.retention import Retention
 from services.vmpool.policy.sizing import Limits, Plan, Pool, check_demand, machines_wanted, pool_needs
 from tests.services.vmpool.conftest import START, a_machine, a_request
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from services.vmpool.machines.machine import Machine
 
 MARKET = Market([Offer("scripted", "MI300X", gpus, 2_000_000) for gpus in (1, 8)])
 LIMITS = Limits(

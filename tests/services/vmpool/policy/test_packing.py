@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from datetime import timedelta
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from datetime import datetime, timedelta
 
 import pytest
 from hypothesis import given
@@ -12,10 +12,6 @@ from services.vmpool.policy.offer_choice import OfferPolicy
 from services.vmpool.policy.packing import Demand, Pace, PackingRules, Wish, machines_missing
 from tests.services.vmpool.conftest import START, a_machine
 from vocabulary.slots import LEGAL_SIZES
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
 
 SECOND = timedelta(seconds=1)
 PACE = {"MI300X": Pace(30 * SECOND, 150 * SECOND)}

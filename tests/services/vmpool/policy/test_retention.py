@@ -1,16 +1,13 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
 
 from hypothesis import given
 from hypothesis import strategies as st
 
+from services.vmpool.machines.machine import Machine
 from services.vmpool.policy.retention import Retention, paid_until
 from tests.services.vmpool.conftest import START, a_machine
-
-if TYPE_CHECKING:
-    from services.vmpool.machines.machine import Machine
 
 MINUTE = timedelta(minutes=1)
 HOUR = timedelta(hours=1)

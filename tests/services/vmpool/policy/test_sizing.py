@@ -1,13 +1,13 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from datetime import timedelta
-from typing import TYPE_CHECKING
+from datetime import datetime, timedelta
 
 import pytest
 
 from services.vmpool.errors import InvalidFieldError
-from services.vmpool.machines.machine import MachineState, Origin
+from services.vmpool.machines.machine import Machine, MachineState, Origin
 from services.vmpool.machines.offer import Offer, Source
 from services.vmpool.policy.failures import Failures
 from services.vmpool.policy.machine_budget import Funds
@@ -17,12 +17,6 @@ from services.vmpool.policy.retention import Retention
 from services.vmpool.policy.sizing import Limits, Plan, Pool, check_demand, machines_wanted, pool_needs
 from services.vmpool.policy.warm_windows import parse_keep_warm
 from tests.services.vmpool.conftest import START, a_machine
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-
-    from services.vmpool.machines.machine import Machine
 
 LIMITS = Limits(max_machines=3, retention=Retention(timedelta(minutes=10)))
 GPU_TYPES = ("MI300X", "MI210")

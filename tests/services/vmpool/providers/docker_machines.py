@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from services.vmpool.providers.docker.containers import ContainerPlan
 from services.vmpool.providers.docker.provider import DockerConfig, DockerProvider
 from tests.services.vmpool.local_machines import TINY_EXECUTOR
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
 
 REPOSITORY = Path(__file__).parents[4]
 SYSTEM = [Path("/", name) for name in ("usr", "bin", "sbin", "lib", "lib32", "lib64", "libx32")]

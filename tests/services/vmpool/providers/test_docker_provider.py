@@ -6,11 +6,11 @@ import asyncio
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -20,17 +20,13 @@ from pydantic import ValidationError
 from services.vmpool.errors import ProviderError
 from services.vmpool.fault import Fault
 from services.vmpool.lifecycle.executor_client import ExecutorClient, ExecutorUnreachableError
+from services.vmpool.machines.machine import Inventory
 from services.vmpool.providers.docker import settings
 from services.vmpool.providers.docker.containers import COMMAND_NOT_RUN, TIMED_OUT, ContainerPlan, observed
 from services.vmpool.providers.docker.provider import DockerProvider
 from services.vmpool.providers.docker.settings import DockerSettings
 from services.vmpool.providers.provider import Observation, Order, ProviderState
 from tests.services.vmpool.providers.docker_machines import CONFIG, container_plan, docker_machines
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from services.vmpool.machines.machine import Inventory
 
 ORDER = Order("mach_1", "MI300X", 1, "a-token")
 DEADLINE_SECONDS = 60

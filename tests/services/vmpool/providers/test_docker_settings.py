@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from pydantic import ValidationError
@@ -9,9 +10,6 @@ from servicekit.settings.config import settings_faults
 from services.vmpool.providers.docker import settings
 from services.vmpool.providers.docker.settings import DockerSettings
 from services.vmpool.providers.provider import Order
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 ORDER = Order("mach_1", "MI300X", 1, "a-token")
 HOSTS = ["unix:///var/run/docker.sock", "tcp://10.0.0.7:2375", "ssh://root@gpu-host", "ssh://gpu-host:22"]

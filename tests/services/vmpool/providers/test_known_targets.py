@@ -1,14 +1,11 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from services.vmpool.providers.ssh.known_targets import KnownTargets
 from services.vmpool.providers.ssh.tunnels import SshTarget
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 JUMP = SshTarget("192.0.2.1", 22, "gate", 50051)
 TARGETS = [SshTarget("192.0.2.7", 2222, "root", 50051), SshTarget("10.0.0.7", 22, "hotaisle", 50051, JUMP)]

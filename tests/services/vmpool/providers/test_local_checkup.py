@@ -2,18 +2,13 @@ from __future__ import annotations
 
 import socket
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-from services.vmpool.providers.diagnosis import Diagnosable
+from services.vmpool.providers.diagnosis import Diagnosable, ProviderFinding
 from services.vmpool.providers.local.checkup import LEAST_DISK_MIB, findings_on
+from services.vmpool.providers.local.config import LocalConfig
 from services.vmpool.providers.local.provider import LocalProvider
 from tests.services.vmpool.local_machines import local_config
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from services.vmpool.providers.diagnosis import ProviderFinding
-    from services.vmpool.providers.local.config import LocalConfig
 
 
 def found(config: LocalConfig, check: str, least_disk_mib: int = LEAST_DISK_MIB) -> ProviderFinding:

@@ -6,7 +6,7 @@ import signal
 import socket
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -24,9 +24,6 @@ from tests.services.vmpool.local_machines import (
     order,
     process_ids,
 )
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 async def healthy(endpoint: str) -> Health:

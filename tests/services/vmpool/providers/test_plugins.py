@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
+from servicekit.clock import ManualClock
 from servicekit.settings.plugins import BrokenPluginError, UnknownPluginError
 from services.vmpool.capacity.offering import offering_of
+from services.vmpool.config import VmPoolSettings
 from services.vmpool.errors import ProviderError
 from services.vmpool.machines.machine import MachineState
 from services.vmpool.providers.local.provider import LocalProvider
@@ -19,14 +22,7 @@ from services.vmpool.telemetry.diagnosing import findings_of
 from tests.services.vmpool.conftest import bench_on
 from tests.services.vmpool.scripted_provider import ScriptedProvider
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from servicekit.clock import ManualClock
-    from services.vmpool.config import VmPoolSettings
-
-    Install = Callable[[str], None]
+Install = Callable[[str], None]
 
 THEIRS = """
 from tests.services.vmpool.scripted_provider import ScriptedProvider

@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from pathlib import Path
 from uuid import uuid4
 
 import pytest
 
 from services.vmpool.errors import ProviderError
 from services.vmpool.lifecycle.executor_client import ExecutorClient, ExecutorUnreachableError
-from services.vmpool.providers.provider import MachineProvider, Order, ProviderState, Resource
+from services.vmpool.providers.provider import MachineProvider, Observation, Order, ProviderState, Resource
 from tests.dstack_lab.fixtures import cloud_of_module, dstack_server, fake_cloud, lab_client, run_key
 from tests.services.vmpool.local_machines import DEADLINE_SECONDS, local_config, local_machines
 from tests.services.vmpool.providers.docker_machines import container_plan, docker_machines
 from tests.services.vmpool.providers.dstack.lab_provider import lab_config, lab_provider
 from tests.services.vmpool.scripted_provider import ScriptedProvider
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-    from pathlib import Path
-
-    from services.vmpool.providers.provider import Observation
 
 __all__ = ["cloud_of_module", "dstack_server", "fake_cloud", "lab_client", "run_key"]
 ORDER = Order("mach_1", "MI300X", 1, "token")

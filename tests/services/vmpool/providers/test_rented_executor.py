@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -13,9 +13,6 @@ from services.vmpool.providers.docker.settings import DockerSettings
 from services.vmpool.providers.dstack.settings import DstackSettings
 from services.vmpool.providers.plugins import PoolContext
 from services.vmpool.providers.provider import Order
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 ORDER = Order("mach_1", "MI300X", 1, "a-token")
 CONTEXT = PoolContext("wavepool", Path("data"), ("MI300X",), timedelta(minutes=10))

@@ -3,7 +3,6 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 import pytest
 from sqlalchemy import update
@@ -13,10 +12,7 @@ from services.vmpool.fault import Fault
 from services.vmpool.machines.lease import Lease, LeaseState
 from services.vmpool.machines.machine import Inventory, Machine, MachineState
 from services.vmpool.store.tables import machines
-from tests.services.vmpool.conftest import a_machine, a_request
-
-if TYPE_CHECKING:
-    from tests.services.vmpool.conftest import Bench
+from tests.services.vmpool.conftest import Bench, a_machine, a_request
 
 
 async def add_warm(bench: Bench, machine_id: str = "m1", gpu_count: int = 1, gpu_type: str = "MI300X") -> Machine:

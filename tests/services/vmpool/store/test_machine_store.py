@@ -3,7 +3,6 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 import pytest
 from sqlalchemy.exc import IntegrityError
@@ -14,10 +13,7 @@ from services.vmpool.machines.machine import Halt, Inventory, MachineState
 from services.vmpool.machines.offer import Source
 from services.vmpool.store.event_log import EventLog
 from services.vmpool.store.machine_row import machine_from_json, machine_to_json
-from tests.services.vmpool.conftest import START, a_machine, a_request
-
-if TYPE_CHECKING:
-    from tests.services.vmpool.conftest import Bench
+from tests.services.vmpool.conftest import START, Bench, a_machine, a_request
 
 
 async def test_a_machine_comes_back_as_it_was_written(bench: Bench) -> None:

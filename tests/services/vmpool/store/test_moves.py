@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from sqlalchemy import insert
@@ -12,10 +12,7 @@ from services.vmpool.machines.machine import OVER, MachineState
 from services.vmpool.store import tables
 from services.vmpool.store.machine_row import machine_to_row
 from tests.servicekit.db.allowed_moves import allowed_moves
-from tests.services.vmpool.conftest import START, a_machine
-
-if TYPE_CHECKING:
-    from tests.services.vmpool.conftest import Bench
+from tests.services.vmpool.conftest import START, Bench, a_machine
 
 LEASE = {
     "lease_id": "l1",

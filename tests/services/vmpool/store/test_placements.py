@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 import pytest
 from sqlalchemy import update
@@ -22,17 +22,11 @@ from services.vmpool.errors import (
 )
 from services.vmpool.fault import Fault
 from services.vmpool.machines.lease import Lease, LeaseState, PlacedRequest, Placement
-from services.vmpool.machines.machine import Halt, MachineState
+from services.vmpool.machines.machine import Halt, Machine, MachineState
 from services.vmpool.store.tables import machines
-from tests.services.vmpool.conftest import a_machine, a_request
+from tests.services.vmpool.conftest import Bench, a_machine, a_request
 from tests.services.vmpool.store.test_lease_store import add_warm
 from vocabulary.slots import Slot, free_masks, taken
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from services.vmpool.machines.machine import Machine
-    from tests.services.vmpool.conftest import Bench
 
 MINUTE = timedelta(minutes=1)
 

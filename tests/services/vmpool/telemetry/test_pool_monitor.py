@@ -3,26 +3,23 @@
 # ruff: noqa: N802 - RPCs are VerbNoun
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import grpc
 import pytest
 from wavepool.billing.v1 import alerts_pb2, alerts_pb2_grpc
 
+from servicekit.clock import ManualClock
+from services.vmpool.config import VmPoolSettings
 from services.vmpool.machines.load import Load
 from services.vmpool.machines.machine import MachineState
 from services.vmpool.providers.provider import Observation, ProviderState
 from tests.services.vmpool.conftest import Bench, a_request, bench_on
 from tests.services.vmpool.scripted_provider import ScriptedProvider
 from vocabulary import readings
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from servicekit.clock import ManualClock
-    from services.vmpool.config import VmPoolSettings
 
 
 class ScriptedAlerts(alerts_pb2_grpc.AlertServiceServicer):

@@ -1,12 +1,13 @@
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import timedelta
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import grpc
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from wavepool.billing.v1 import billing_pb2 as pb
@@ -18,16 +19,9 @@ from services.vmpool.machines.lease import Lease, StartKind
 from services.vmpool.machines.usage_fact import UsageFact, Use, next_fact, uses_of
 from services.vmpool.store.usage_store import UsageStore
 from services.vmpool.telemetry.usage_reporter import UsageReporter
-from tests.services.vmpool.conftest import START, a_machine
+from tests.services.vmpool.conftest import START, Bench, a_machine
 from tests.services.vmpool.scripted_provider import RUNNING as RUNNING_SEEN
 from vocabulary.slots import Slot
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
-
-    import pytest
-
-    from tests.services.vmpool.conftest import Bench
 
 MINUTE = timedelta(minutes=1)
 PROVISIONED = a_machine().provision(START)

@@ -8,14 +8,11 @@ from __future__ import annotations
 import signal
 import sys
 import time
+from collections.abc import Generator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from types import FrameType
 
 from author_class import FILE_NAME
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
-    from types import FrameType
 
 _IMPORTING = "<frozen importlib._bootstrap>"
 _LOOK_SECONDS = 0.05

@@ -6,13 +6,11 @@ Both sides use this module. It imports only Python's own modules, since the host
 from __future__ import annotations
 
 import json
+import socket
 import struct
 import time
-from typing import TYPE_CHECKING, Any, cast
-
-if TYPE_CHECKING:
-    import socket
-    from collections.abc import Sequence
+from collections.abc import Sequence
+from typing import Any, cast
 
 MAX_HEADER_BYTES = 4 << 20
 _LEAST_SECONDS = 0.001

@@ -6,17 +6,13 @@ does not pack two into one instruction), 128 in double; on the matrix cores 256 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Mapping
 
+from hipcpu.ir.instruction import Instruction
+from services.executor.devices.gfx942.accesses import Access
+from services.executor.devices.gfx942.addresses import Addresses
 from services.executor.devices.gfx942.hints.hint import Hint
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
-    from hipcpu.ir.instruction import Instruction
-    from services.executor.devices.gfx942.accesses import Access
-    from services.executor.devices.gfx942.addresses import Addresses
-    from services.executor.devices.gfx942.kernel import Kernel
+from services.executor.devices.gfx942.kernel import Kernel
 
 _DOUBLE_ARITHMETIC = frozenset({"fadd", "fsub", "fmul", "fdiv", "frem"})
 _INTEGER_DIVISIONS = frozenset({"udiv", "sdiv", "urem", "srem"})

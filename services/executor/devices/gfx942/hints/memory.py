@@ -8,17 +8,12 @@ wait for each other. Each hint states its assumption: that blocks are at least a
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from services.executor.devices.gfx942.accesses import GLOBAL, LDS
+from services.executor.devices.gfx942.accesses import GLOBAL, LDS, Access
 from services.executor.devices.gfx942.hints.hint import Hint
 from services.executor.devices.gfx942.occupancy import WAVEFRONT_THREADS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from services.executor.devices.gfx942.accesses import Access
-    from services.executor.devices.gfx942.polynomial import Polynomial
+from services.executor.devices.gfx942.polynomial import Polynomial
 
 CACHE_LINE_BYTES = 128
 BANKS = 32

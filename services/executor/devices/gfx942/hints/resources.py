@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
-from services.executor.devices.gfx942.assembly import MATRIX_INSTRUCTIONS
+from services.executor.devices.gfx942.assembly import MATRIX_INSTRUCTIONS, Code, Figures, Instruction
 from services.executor.devices.gfx942.hints.hint import Hint, line_list
 from services.executor.devices.gfx942.occupancy import (
     MAX_BLOCK_THREADS,
@@ -14,11 +14,6 @@ from services.executor.devices.gfx942.occupancy import (
     Occupancy,
     saving_for_next_step,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from services.executor.devices.gfx942.assembly import Code, Figures, Instruction
 
 # With fewer wavefronts on a SIMD there is little to switch to while one waits for memory. Kernels on matrix cores keep
 # their data in registers instead, and are often best with one or two.

@@ -6,14 +6,11 @@ Fault.PROVIDER; it is kept, counted and logged.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from servicekit.logging import get_logger
 from services.vmpool import metrics
 from services.vmpool.fault import Fault
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 log = get_logger(__name__)
 

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from collections.abc import AsyncIterator
+from pathlib import Path
 
 from servicekit.logging import get_logger
 from services.vmpool.errors import ProviderError
+from services.vmpool.providers.dstack.config import DstackConfig
+from services.vmpool.providers.dstack.runs.run import Run
+from services.vmpool.providers.dstack.runs.runs import Runs
 from services.vmpool.providers.dstack.runs.state import FINAL_RUN_STATUSES
 from services.vmpool.providers.last_words import last_words
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-    from pathlib import Path
-
-    from services.vmpool.providers.dstack.config import DstackConfig
-    from services.vmpool.providers.dstack.runs.run import Run
-    from services.vmpool.providers.dstack.runs.runs import Runs
-    from services.vmpool.providers.provider import Resource
+from services.vmpool.providers.provider import Resource
 
 log = get_logger(__name__)
 

@@ -9,12 +9,9 @@ from __future__ import annotations
 
 import hashlib
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from services.vmpool.providers.provider import Order
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 POOL_TAG = "wavepool-pool"
 MACHINE_TAG = "wavepool-machine"

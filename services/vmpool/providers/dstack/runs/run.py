@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from services.vmpool.providers.dstack.runs.name import POOL_TAG, marked_machine_id, run_name
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    Json = Mapping[str, Any]
+Json = Mapping[str, Any]
 
 TOKEN_VARIABLE = "EXECUTOR_TOKEN"  # noqa: S105 - the name of a variable
 

@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 import base64
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
 
 from dstack._internal.server.schemas.events import ListEventsRequest
 from dstack._internal.server.schemas.logs import PollLogsRequest
 from dstack._internal.server.schemas.runs import DeleteRunsRequest, GetRunRequest, ListRunsRequest, StopRunsRequest
 
 from servicekit.logging import get_logger
+from services.vmpool.providers.dstack.client import DstackClient
+from services.vmpool.providers.dstack.config import DstackConfig
 from services.vmpool.providers.dstack.refusal import RefusedError
 from services.vmpool.providers.dstack.runs.name import run_name
 from services.vmpool.providers.dstack.runs.run import Run, run_from_json
 from services.vmpool.providers.dstack.runs.task import submit_request
-from services.vmpool.providers.provider import UNNAMED
+from services.vmpool.providers.provider import UNNAMED, Order, Resource
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from services.vmpool.providers.dstack.client import DstackClient
-    from services.vmpool.providers.dstack.config import DstackConfig
-    from services.vmpool.providers.provider import Order, Resource
-
-    Json = Mapping[str, Any]
+Json = Mapping[str, Any]
 
 log = get_logger(__name__)
 

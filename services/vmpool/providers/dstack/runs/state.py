@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from services.vmpool.providers.dstack.config import Market
 from services.vmpool.providers.dstack.runs.fault import fault_of, note_unknown_word
+from services.vmpool.providers.dstack.runs.run import Job, Run
 from services.vmpool.providers.provider import Observation, ProviderState, Resource
 from vocabulary.money import micros_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from services.vmpool.providers.dstack.config import Market
-    from services.vmpool.providers.dstack.runs.run import Job, Run
 
 _S = ProviderState
 

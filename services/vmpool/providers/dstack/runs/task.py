@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from dstack._internal.core.compatibility.runs import get_apply_plan_excludes, get_get_plan_excludes
 from dstack._internal.core.models.configurations import TaskConfiguration
@@ -12,15 +12,11 @@ from dstack._internal.core.models.runs import ApplyRunPlanInput, RunSpec
 from dstack._internal.server.schemas.runs import ApplyRunPlanRequest, GetRunPlanRequest
 
 from services.vmpool.policy.offer_choice import SpotPolicy
+from services.vmpool.providers.dstack.config import DstackConfig, Market
 from services.vmpool.providers.dstack.runs.name import run_name, tags_of
 from services.vmpool.providers.dstack.runs.run import TOKEN_VARIABLE
+from services.vmpool.providers.provider import Order
 from vocabulary.money import dollars_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from services.vmpool.providers.dstack.config import DstackConfig, Market
-    from services.vmpool.providers.provider import Order
 
 MOST_OFFERS = 1000
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from problems.kit.chaining import FIXED
 from problems.library.catalogue import load_problem
-from services.executor.core.audit.chain import CPU_CHAINS, ChainProfile, audit_case, quiet_null_ns
+from services.executor.core.audit.chain import CPU_CHAINS, ChainAudit, ChainProfile, audit_case, quiet_null_ns
 from services.executor.core.audit.chain_audit import CPU_CHAIN_RULE, audited_call_ns, shortfall
 from services.executor.core.call.layout import read_records
 from services.executor.core.call.runner_session import RunnerSession
@@ -20,14 +20,11 @@ from services.executor.core.check.case_judge import CaseJudge
 from services.executor.core.model.failure import Failure
 from services.executor.core.model.seeds import RunSeed
 from services.executor.core.model.verdict import Verdict
+from services.executor.core.run.context import RunContext
 from services.executor.devices.sim.sim_device import SimulatedGpu
 from tests.services.executor.core.conftest import SUBMISSIONS
 from tests.services.executor.core.mixed_problem import MIXED_SOLUTION, MixedProblem
 from tests.services.executor.core.runner_pair import runner_pair
-
-if TYPE_CHECKING:
-    from services.executor.core.audit.chain import ChainAudit
-    from services.executor.core.run.context import RunContext
 
 PROBLEMS = Path(__file__).parents[5] / "problems" / "catalogue"
 LIMITS = (CPU_CHAINS, CPU_CHAIN_RULE)

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from services.executor.core.audit import chain
 from services.executor.core.model.job import CoreJob
 from services.executor.core.model.verdict import Verdict
+from services.executor.core.run.context import RunContext
 from services.executor.core.run.one_run import run
 from submissions.modes import Mode
-
-if TYPE_CHECKING:
-    from services.executor.core.run.context import RunContext
 
 RUNNER = Path(chain.__file__).parents[1] / "runner"
 HEADERS = ("chain_arithmetic.hpp", "protocol.hpp", "parallel.hpp", "chain_bodies.hpp", "chain_rules.hpp")

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from random import Random
 
 import pytest
 from hypothesis import given
@@ -20,9 +20,6 @@ from services.executor.core.audit.judge_clock import (
     waited_call_ns,
 )
 from services.executor.core.model.roofline import Work, roofs_of
-
-if TYPE_CHECKING:
-    from random import Random
 
 EXACT = AuditRule(least_share_of_wall=0.9, null_quantile=0.5, most_null_ns=1e5, slack_ns=0.0)
 walls = st.lists(st.floats(1e5, 1e9), min_size=1, max_size=20)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from math import ceil, comb
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
-from problems.kit.definition import Case
+from problems.kit.definition import Case, Problem
 from problems.kit.parts import FEWEST_PIECES
 from services.executor.core.audit.revealing import (
     REPLAY_SECONDS,
@@ -19,16 +21,20 @@ from services.executor.core.audit.revealing import (
 )
 from services.executor.core.call.commitment import Commitment, Question
 from services.executor.core.call.layout import EXCERPT_ELEMENTS
-from services.executor.core.call.runner_session import RunnerSession
+from services.executor.core.call.runner_session import CallTimes, RunnerSession
 from services.executor.core.call.trusted_runner import trusted_runner
 from services.executor.core.certify.known_times import smallest_case_of, with_case
+from services.executor.core.check.case_judge import CaseJudge
 from services.executor.core.check.chain_rules import redraw_rules
 from services.executor.core.check.checking import Checker
 from services.executor.core.measure.measuring import Measurement
+from services.executor.core.model.events import Finished
 from services.executor.core.model.failure import Failure
 from services.executor.core.model.job import CoreJob
+from services.executor.core.model.limits import StageLimits
 from services.executor.core.model.seeds import RunSeed
 from services.executor.core.model.verdict import Verdict
+from services.executor.core.run.context import RunContext
 from services.executor.core.run.installation import catalogue, find_problem
 from services.executor.core.run.one_run import run
 from services.executor.core.timing.benchmark_result import Timing
@@ -40,18 +46,6 @@ from tests.services.executor.core.conftest import ALL_LARGE
 from tests.services.executor.core.run.test_simulated_gpu import FIXED, HONEST
 from tests.services.executor.core.runner_pair import runner_pair
 from tests.tiers import sampled
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from numpy.typing import NDArray
-
-    from problems.kit.definition import Problem
-    from services.executor.core.call.runner_session import CallTimes
-    from services.executor.core.check.case_judge import CaseJudge
-    from services.executor.core.model.events import Finished
-    from services.executor.core.model.limits import StageLimits
-    from services.executor.core.run.context import RunContext
 
 COMPARED_ANSWERS = ALL_LARGE.compared_answers
 SHORT = replace(FIXED, max_samples=12, warm_up_most_calls=3)

@@ -1,16 +1,12 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from services.executor.core.call.trusted_runner import trusted_runner
 from services.executor.core.model.flushing import CPU_FLUSH, FlushProfile, calibrated_flush
-
-if TYPE_CHECKING:
-    from services.executor.core.run.context import RunContext
+from services.executor.core.run.context import RunContext
 
 MIB = 1 << 20
 PROFILE = FlushProfile(first_bytes=MIB, most_bytes=64 * MIB, probe_bytes=MIB // 2)

@@ -3,22 +3,19 @@ from __future__ import annotations
 import itertools
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 import pytest
 
 from services.executor.core.call.idle_work import LEAST_CPU_NS, IdleMeter, IdleTime, idle_doubt, works_when_idle
+from services.executor.core.model.events import Benchmarked
 from services.executor.core.model.job import CoreJob
 from services.executor.core.model.verdict import Verdict
+from services.executor.core.run.context import RunContext
 from services.executor.core.run.one_run import run
 from services.executor.core.timing.benchmark_result import Timing
 from services.executor.core.timing.session_rule import SessionRule
 from submissions.modes import Mode
 from tests.services.executor.core.conftest import SUBMISSIONS
-
-if TYPE_CHECKING:
-    from services.executor.core.model.events import Benchmarked
-    from services.executor.core.run.context import RunContext
 
 SECOND_NS = 10**9
 HONEST = (SUBMISSIONS / "call_counter.hip").read_text().replace("if (++calls > 10) return;", "")

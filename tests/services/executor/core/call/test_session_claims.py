@@ -6,12 +6,13 @@ import asyncio
 import os
 import socket
 import struct
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from datetime import timedelta
 from itertools import count
+from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -33,10 +34,6 @@ from services.executor.core.sandbox.channel import Channel
 from services.executor.core.sandbox.scratch import ScratchFolder
 from services.executor.sandboxes.sandbox import Command, Exit
 from tests.services.executor.core.audit.test_chain import PROBLEMS
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable
-    from pathlib import Path
 
 MARK = 0x31525057
 LIMITS = replace(StageLimits(), start_seconds=10.0, call_seconds=10.0, copy_seconds=10.0)

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -9,9 +9,6 @@ from hypothesis import strategies as st
 
 from services.executor.core.call.runner_session import CallTimes
 from services.executor.core.call.spans import SPAN_RULE, Spans, span_fault, spans_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 works = st.integers(1_000, 10**10)
 ways = st.lists(st.integers(0, 90_000), min_size=1, max_size=40)

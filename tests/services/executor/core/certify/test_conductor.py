@@ -5,20 +5,15 @@ from __future__ import annotations
 import json
 import resource
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from services.executor.core.certify.conductor import Conductor
 from services.executor.core.certify.journal import NAME, Journal, JournalError
 from services.executor.core.certify.results import ExitStatus, Outcome, StepResult, exit_status
-from services.executor.core.certify.steps import CANARY, OPEN_DEVICE, Choice, Section
+from services.executor.core.certify.steps import CANARY, OPEN_DEVICE, Choice, Section, Step
 from services.executor.core.model.plain import plain
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from services.executor.core.certify.steps import Step
 
 SUBJECT = {"device": "abacus", "tree": "1"}
 # The last argument is the step's id.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -14,17 +14,13 @@ from services.executor.core.certify.known_times import smallest_case_of
 from services.executor.core.certify.results import Outcome
 from services.executor.core.model.job import CoreJob
 from services.executor.core.model.verdict import Verdict
+from services.executor.core.run.context import RunContext
 from services.executor.core.run.installation import catalogue
 from services.executor.core.run.one_run import run
 from services.executor.core.timing.benchmark_result import Timing
 from services.executor.devices.sim.sim_device import SimulatedGpu
 from submissions.modes import Mode
 from tests.attacks import manifest
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from services.executor.core.run.context import RunContext
 
 HONEST = catalogue().get("vector-addition").solution
 

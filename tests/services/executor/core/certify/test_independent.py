@@ -4,20 +4,16 @@ import os
 import subprocess
 import sys
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from services.executor.core.certify.independent import KERNELS, compile_command, program_source, times_of
 from services.executor.core.certify.sources import ROOT
 from services.executor.devices.cpu.cpu_device import CpuDevice
+from services.executor.devices.device import DeviceDescription
 from services.executor.devices.nvidia.gpu import Gpu
 from services.executor.devices.nvidia.nvidia_device import NvidiaDevice
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from services.executor.devices.device import DeviceDescription
 
 HOPPER = NvidiaDevice(Gpu(0, "H100", "9.0", 80_000, 132)).describe()
 MI300X = replace(CpuDevice().describe(), name="rocm", architecture="gfx942", is_gpu=True)

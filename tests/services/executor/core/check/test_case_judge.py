@@ -1,36 +1,29 @@
 from __future__ import annotations
 
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from problems.kit.comparison import unit_of
-from problems.kit.definition import Part, SizeSet
-from problems.kit.element_types import ELEMENT_TYPES, source_with_element_type
-from problems.kit.signature import parse_signature
+from problems.kit.definition import Case, Part, SizeSet
+from problems.kit.element_types import ELEMENT_TYPES, ElementType, source_with_element_type
+from problems.kit.parts import Stretch
+from problems.kit.signature import Parameter, parse_signature
 from problems.kit.threads import threads_allowed
 from problems.library.catalogue import Catalogue
 from services.executor.core.call.layout import GUARD_BYTES, RuleKind
-from services.executor.core.check.case_judge import USUAL_RULE, CaseJudge, LargeCaseRule, guard_band
+from services.executor.core.check.case_judge import USUAL_RULE, CaseJudge, LargeCaseRule, Trial, guard_band
 from services.executor.core.model.job import CoreJob
 from services.executor.core.model.seeds import RunSeed
 from services.executor.core.model.verdict import Verdict
+from services.executor.core.run.context import RunContext
 from services.executor.core.run.one_run import run
 from submissions.modes import Mode
 from tests.services.executor.core.conftest import ALL_LARGE, SUBMISSIONS
 from vocabulary.limits import DEFAULT_DTYPE
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from problems.kit.definition import Case
-    from problems.kit.element_types import ElementType
-    from problems.kit.parts import Stretch
-    from problems.kit.signature import Parameter
-    from services.executor.core.check.case_judge import Trial
-    from services.executor.core.run.context import RunContext
 
 PROBLEM = Catalogue.load().get("vector-addition").problem
 CALLS = range(24)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from math import isqrt, prod
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -38,6 +39,7 @@ from problems.kit.signature import Initial
 from problems.kit.threads import threads_allowed
 from services.executor.core.call.commitment import Commitment, Question
 from services.executor.core.call.layout import EXCERPT_ELEMENTS, LinkRule, RuleKind, read_records
+from services.executor.core.call.runner_session import RunnerSession
 from services.executor.core.call.trusted_runner import trusted_runner
 from services.executor.core.check.chain_arithmetic import (
     digest_of,
@@ -52,16 +54,11 @@ from services.executor.core.check.chain_rules import link_rules, redraw_rules
 from services.executor.core.check.checking import Checker
 from services.executor.core.model.failure import Failure
 from services.executor.core.model.seeds import RunSeed
+from services.executor.core.run.context import RunContext
 from services.executor.core.run.installation import find_problem
 from tests.services.executor.core import chain_in_numpy
 from tests.services.executor.core.conftest import ALL_LARGE
 from tests.services.executor.core.mixed_problem import MixedProblem
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from services.executor.core.call.runner_session import RunnerSession
-    from services.executor.core.run.context import RunContext
 
 LINKS = 3
 FLOATS = ("float", "double", "half", "__hip_bfloat16")

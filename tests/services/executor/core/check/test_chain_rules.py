@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 import ml_dtypes
 import numpy as np
@@ -8,18 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from problems.kit.chaining import FIXED, MANTISSAS, integers
+from problems.kit.chaining import FIXED, MANTISSAS, ChainRule, integers
 from problems.kit.signature import Initial
 from problems.library.catalogue import Catalogue
 from services.executor.core.call.layout import LinkRule, RuleKind
 from services.executor.core.check.chain_rules import CannotChainError, link_rules
 from tests.services.executor.core.mixed_problem import MixedProblem
 from tests.tiers import rotating
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from problems.kit.chaining import ChainRule
 
 CATALOGUE = Catalogue.load()
 RNG = np.random.default_rng(5)

@@ -1,21 +1,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from problems.kit.definition import SizeSet
 from problems.library.catalogue import load_problem
 from services.executor.core.model.job import CoreJob
 from services.executor.core.model.seeds import RunSeed
 from services.executor.core.model.verdict import Verdict
+from services.executor.core.run.context import RunContext
 from services.executor.core.run.one_run import run
 from submissions.modes import Mode
 from tests.services.executor.core.conftest import SUBMISSIONS
 from tests.services.executor.core.runner_pair import runner_pair
-
-if TYPE_CHECKING:
-    from services.executor.core.run.context import RunContext
-
 
 PROBLEMS = Path(__file__).parents[5] / "problems" / "catalogue"
 

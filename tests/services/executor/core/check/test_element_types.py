@@ -1,17 +1,13 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
+from services.executor.core.model.events import Event
 from services.executor.core.model.job import CoreJob
 from services.executor.core.model.verdict import Verdict
+from services.executor.core.run.context import RunContext
 from services.executor.core.run.one_run import JobError, run
 from submissions.modes import Mode
-
-if TYPE_CHECKING:
-    from services.executor.core.model.events import Event
-    from services.executor.core.run.context import RunContext
 
 RELU = """
 #include <hip/hip_runtime.h>

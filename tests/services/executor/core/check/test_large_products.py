@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from services.executor.core.check import case_judge
 from services.executor.core.check.case_judge import LargeCaseRule
+from services.executor.core.model.events import Event
 from services.executor.core.model.job import CoreJob
 from services.executor.core.model.verdict import Verdict
+from services.executor.core.run.context import RunContext
 from services.executor.core.run.one_run import run
 from submissions.modes import Mode
-
-if TYPE_CHECKING:
-    from services.executor.core.model.events import Event
-    from services.executor.core.run.context import RunContext
 
 TESTS = Path(__file__).parents[4]
 

@@ -1,19 +1,15 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
+from services.executor.core.model.events import Finished
 from services.executor.core.model.job import CoreJob
 from services.executor.core.model.verdict import Verdict
+from services.executor.core.run.context import RunContext
 from services.executor.core.run.installation import catalogue
 from services.executor.core.run.one_run import run
 from submissions.modes import Mode
 from tests.services.executor.core.conftest import SUBMISSIONS
-
-if TYPE_CHECKING:
-    from services.executor.core.model.events import Finished
-    from services.executor.core.run.context import RunContext
 
 
 @pytest.fixture

@@ -1,12 +1,7 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from services.executor.core.check.run_verdict import Pulse
-from services.executor.core.model.events import BenchmarkProgress, BenchmarkStage
-
-if TYPE_CHECKING:
-    from services.executor.core.model.events import Event
+from services.executor.core.model.events import BenchmarkProgress, BenchmarkStage, Event
 
 PLACE = BenchmarkProgress(BenchmarkStage.MEASURING, 1, 3, 2, "n = 5", 4)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -20,9 +20,6 @@ from services.executor.core.check.side_by_side import (
     share_of,
     side_by_side,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 async def test_pieces_are_worked_on_at_once_and_found_in_order() -> None:

@@ -1,18 +1,15 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from services.executor.core.__main__ import main
 from tests.services.executor.core.conftest import SUBMISSIONS
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    Bench = Callable[..., int]
+Bench = Callable[..., int]
 
 pytestmark = pytest.mark.usefixtures("cpu_device")
 

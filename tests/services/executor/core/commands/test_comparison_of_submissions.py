@@ -3,7 +3,8 @@ from __future__ import annotations
 import base64
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -17,9 +18,6 @@ from services.executor.core.commands.comparison_of_submissions import (
     compare_reports,
     compare_times,
 )
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 OPPOSITE = {
     Order.FASTER: Order.SLOWER,

@@ -1,18 +1,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 
 from problems.kit.definition import CatalogueEntry, Tolerance
 from problems.library.catalogue import Catalogue
 from services.executor.core.commands.lint import faults_of, lazy_passes, lint
+from services.executor.core.run.context import RunContext
 from tests.services.executor.core.mixed_problem import MIXED_SOLUTION, MixedProblem
 from tests.tiers import rotating
-
-if TYPE_CHECKING:
-    from services.executor.core.run.context import RunContext
 
 SLUGS = sorted(Catalogue.load().problems)
 IN_ALL_TYPES = {

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import pytest
 
 from services.executor.core.commands.bench import profile_text
 from services.executor.core.commands.profile import profile
 from services.executor.core.model.events import Profile, ProfileOutcome
 from services.executor.core.model.job import CoreJob
+from services.executor.core.run.context import RunContext
 from services.executor.devices.profiling import ProfileClock, ProfiledKernel
 from services.executor.devices.sim.sim_device import SimulatedGpu
 from submissions.modes import Mode
 from tests.services.executor.core.run.test_profile_stage import UnderScript
-
-if TYPE_CHECKING:
-    import pytest
-
-    from services.executor.core.run.context import RunContext
 
 REPOSITORY = Path(__file__).parents[5]
 SOURCE = (REPOSITORY / "problems/catalogue/relu/solution.hip").read_text()

@@ -3,15 +3,12 @@ from __future__ import annotations
 import os
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from services.executor.core.compile.cache import BuildFacts, CachedBuild, CompileCache
 from services.executor.core.compile.code_objects import CodeObject
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 FACTS = BuildFacts(("malloc",), ("libc.so.6",), (CodeObject(".text", "0" * 64, 5, is_device=False),))
 BUILD = CachedBuild.of(b"\x7fELF" * 1000, "a warning", FACTS, {"recorder": b"another file"})

@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from hipcpu.build_folder import BuildKind
 from services.executor.core.compile.build import Builder, Unit
+from services.executor.core.compile.cache import CompileCache
 from services.executor.core.model.failure import Failure
 from services.executor.core.model.job import CoreJob
 from services.executor.core.model.limits import StageLimits
 from services.executor.core.model.verdict import Verdict
+from services.executor.core.run.context import RunContext
 from services.executor.core.run.one_run import run
 from services.executor.devices.device import DeviceDescription, Toolchain
 from services.executor.sandboxes.choice import choose_sandbox
 from services.executor.sandboxes.sandbox import Command, Mount
 from submissions.modes import Mode
-
-if TYPE_CHECKING:
-    from services.executor.core.compile.cache import CompileCache
-    from services.executor.core.run.context import RunContext
 
 # Clang's own way to have itself crash.
 CRASHING = """

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -14,11 +13,9 @@ from problems.library.catalogue import load_problem
 from services.executor.core.compile.declared_parameters import signature_hint
 from services.executor.core.model.job import CoreJob
 from services.executor.core.model.verdict import Verdict
+from services.executor.core.run.context import RunContext
 from services.executor.core.run.one_run import run
 from submissions.modes import Mode
-
-if TYPE_CHECKING:
-    from services.executor.core.run.context import RunContext
 
 PROBLEMS = Path(__file__).parents[5] / "problems" / "catalogue"
 PARAMETERS = parse_signature(

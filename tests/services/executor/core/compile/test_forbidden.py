@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -19,9 +19,6 @@ from services.executor.core.compile.forbidden import (
 from services.executor.core.compile.object_symbols import object_symbols
 from services.executor.core.model.failure import Failure
 from services.executor.core.model.verdict import Verdict
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 REPOSITORY = Path(__file__).parents[5]
 EVERYWHERE = rules_for(rules(), ())

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -14,21 +14,18 @@ from hipcpu.build_folder import ToolchainError
 from services.executor.core.compile import isa
 from services.executor.core.compile.cache import CompileCache
 from services.executor.core.compile.isa import MAX_SHOWN_KERNELS, IsaReporter, shown
-from services.executor.core.model.events import Compiled, Finished
+from services.executor.core.model.events import Compiled, Event, Finished
 from services.executor.core.model.isa_report import IsaReport, KernelHint, KernelReport
 from services.executor.core.model.job import CoreJob
 from services.executor.core.model.plain import plain
 from services.executor.core.model.verdict import Verdict
+from services.executor.core.run.context import RunContext
 from services.executor.core.run.one_run import run
 from services.executor.devices.device import Toolchain
 from services.executor.devices.gfx942.inspector import Gfx942Inspector
 from services.executor.sandboxes.choice import choose_sandbox
 from services.executor.sandboxes.sandbox import Command, Mount
 from submissions.modes import Mode
-
-if TYPE_CHECKING:
-    from services.executor.core.model.events import Event
-    from services.executor.core.run.context import RunContext
 
 KERNEL = KernelReport(8, 16, 0, 0, 0, 0, 8, "_Z1k", 3, hints=(KernelHint("spills", 4, "what", "why", "advice"),))
 REPORT = IsaReport("clang", "note", {"k": KERNEL})

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from hipcpu.build_folder import BuildKind
 from services.executor.core.compile.build import Builder, Unit
 from services.executor.core.compile.cache import CompileCache
-from services.executor.core.model.events import Compiling
+from services.executor.core.model.events import Compiling, Event
 from services.executor.core.model.limits import StageLimits
 from services.executor.devices.device import DeviceDescription, Toolchain
 from services.executor.sandboxes.choice import choose_sandbox
 from services.executor.sandboxes.sandbox import Command, Mount
 from tests.kept_builds import REPOSITORY, kept_folder
-
-if TYPE_CHECKING:
-    from services.executor.core.model.events import Event
 
 
 @dataclass(frozen=True)

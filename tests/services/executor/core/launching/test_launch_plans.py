@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,19 +15,15 @@ from services.executor.core.audit.judge_clock import CPU_RULE
 from services.executor.core.call.runner_session import RunnerSession
 from services.executor.core.launching.launched_problem import launched
 from services.executor.core.launching.program import described
+from services.executor.core.model import events
 from services.executor.core.model.job import CoreJob
 from services.executor.core.model.verdict import Verdict
 from services.executor.core.run import benchmarking
+from services.executor.core.run.context import RunContext
 from services.executor.core.run.one_run import run
 from services.executor.core.timing.benchmark_result import Timing
 from services.executor.core.timing.case_timing import BUSY, LAUNCHED_BY_SUBMISSION
 from submissions.modes import Mode
-
-if TYPE_CHECKING:
-    from contextlib import AbstractAsyncContextManager
-
-    from services.executor.core.model import events
-    from services.executor.core.run.context import RunContext
 
 PLANS = Path(__file__).parents[1] / "launch_plans"
 ADD = """

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 import tracemalloc
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from struct import pack
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -16,6 +16,7 @@ from hipcpu.toolchain import PACKAGE
 from services.executor.core.call.runner_session import RunnerSession
 from services.executor.core.check.checking import Checker
 from services.executor.core.compile.build import install
+from services.executor.core.compile.cache import CachedBuild
 from services.executor.core.launching.contract import unit_of
 from services.executor.core.launching.program import (
     Copy,
@@ -33,18 +34,13 @@ from services.executor.core.model.failure import Failure
 from services.executor.core.model.job import CoreJob
 from services.executor.core.model.seeds import RunSeed
 from services.executor.core.model.verdict import Verdict
+from services.executor.core.run.context import RunContext
 from services.executor.core.run.installation import catalogue, find_problem
 from services.executor.core.run.one_run import run
 from services.executor.core.sandbox.run_place import open_place
 from services.executor.devices.cpu.cpu_device import CpuDevice
+from services.executor.devices.device import DeviceDescription
 from submissions.modes import Mode
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Mapping, Sequence
-
-    from services.executor.core.compile.cache import CachedBuild
-    from services.executor.core.run.context import RunContext
-    from services.executor.devices.device import DeviceDescription
 
 ADD = """#include <hip/hip_runtime.h>
 __global__ void add(const float* a, const float* b, float* c, size_t n) {

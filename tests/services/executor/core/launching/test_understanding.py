@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given, settings
@@ -13,6 +13,7 @@ from services.executor.core.launching.program import (
     Copy,
     Fill,
     Launch,
+    LaunchProgram,
     Mark,
     Place,
     Relocation,
@@ -23,11 +24,6 @@ from services.executor.core.launching.program import (
 from services.executor.core.launching.recording import Kind, NotRecordableError, RecordingError, recording_from_bytes
 from services.executor.core.launching.understanding import DifferingError, understood
 from tests.services.executor.core.launching.written import Written, apart, launch, record, word
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from services.executor.core.launching.program import LaunchProgram
 
 _NUMBERS = st.lists(st.integers(0, 1 << 60), min_size=12, max_size=12, unique=True)
 _DRAWN = st.lists(_NUMBERS, min_size=3, max_size=3).map(

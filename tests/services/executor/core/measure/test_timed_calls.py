@@ -5,28 +5,22 @@ from __future__ import annotations
 from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
+from typing import Any
 
 import pytest
+from numpy.typing import NDArray
 
 from problems.library.catalogue import load_problem
-from services.executor.core.check.case_judge import CaseJudge
+from services.executor.core.check.case_judge import CaseJudge, Trial
 from services.executor.core.check.checking import Checker
 from services.executor.core.measure import timed_calls
 from services.executor.core.measure.timed_calls import check_repeatedly
 from services.executor.core.model.failure import Failure
 from services.executor.core.model.seeds import RunSeed
 from services.executor.core.model.verdict import Verdict
+from services.executor.core.run.context import RunContext
 from tests.services.executor.core.conftest import SUBMISSIONS
 from tests.services.executor.core.runner_pair import runner_pair
-
-if TYPE_CHECKING:
-    from typing import Any
-
-    from numpy.typing import NDArray
-
-    from services.executor.core.check.case_judge import Trial
-    from services.executor.core.run.context import RunContext
 
 ADDITION = load_problem(Path(__file__).parents[5] / "problems" / "catalogue" / "vector-addition").problem
 

@@ -1,18 +1,15 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from services.executor.core.model.findings import Access, Check, Finding, merged, read_findings
 from services.executor.core.sanitize.finding_text import kernel_name, text_of
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    import pytest
 
 BOUNDS = {
     "kind": "out-of-bounds",

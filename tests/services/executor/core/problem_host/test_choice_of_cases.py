@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import pytest
 
@@ -12,11 +12,9 @@ from services.executor.core.model.failure import Failure
 from services.executor.core.model.job import CoreJob
 from services.executor.core.problem_host.authors_problem import AuthorsProblem
 from services.executor.core.problem_host.resolved_problem import resolved_problem
+from services.executor.core.run.context import RunContext
 from submissions.modes import Mode
 from tests.needs import torch_program
-
-if TYPE_CHECKING:
-    from services.executor.core.run.context import RunContext
 
 pytestmark = pytest.mark.torch
 

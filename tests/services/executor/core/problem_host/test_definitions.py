@@ -7,7 +7,6 @@ import sys
 import venv
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -18,13 +17,11 @@ from services.executor.core.model.verdict import Verdict
 from services.executor.core.problem_host import interpreter
 from services.executor.core.problem_host.interpreter import TorchMissingError, torch_python
 from services.executor.core.problem_host.resolved_problem import MISSING_TORCH
+from services.executor.core.run.context import RunContext
 from services.executor.core.run.one_run import run
 from submissions.modes import Mode
 from tests.needs import torch_program
 from tests.tiers import sampled
-
-if TYPE_CHECKING:
-    from services.executor.core.run.context import RunContext
 
 # torch alone may take two minutes to load if many processes wait for a core.
 pytestmark = [pytest.mark.torch, pytest.mark.timeout(300)]

@@ -5,18 +5,16 @@ from __future__ import annotations
 import json
 import socket
 import struct
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import pytest
 
 from services.executor.core.model.failure import Failure
 from services.executor.core.model.verdict import Verdict
 from services.executor.core.problem_host.description import CaseLimits, CaseSize, Description
+from services.executor.core.problem_host.host import ProblemHost
 from services.executor.core.problem_host.objection import _reported
 from services.executor.core.problem_host.sandboxed.framing import FramingError, receive
-
-if TYPE_CHECKING:
-    from services.executor.core.problem_host.host import ProblemHost
 
 PARAMETERS = [
     {"name": "x", "ctype": "float", "role": "input", "pointer": True},

@@ -7,9 +7,9 @@ import os
 import signal
 import subprocess
 import sys
-from asyncio.subprocess import PIPE
+from asyncio.subprocess import PIPE, Process
+from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import psutil
 import pytest
@@ -18,24 +18,18 @@ from wavepool.executor.v1.run_event_pb2 import (
     VERDICT_CANCELLED,
     VERDICT_INFRA_ERROR,
     VERDICT_WRONG_ANSWER,
+    RunEvent,
 )
 from wavepool.submission.v1.submission_pb2 import Submission
 
 from services.executor.core.model.job import CoreJob
 from services.executor.core.model.run_events import framed
+from services.executor.devices.cpu.cpu_device import CpuDevice
 from services.executor.judges.judge import next_event
 from submissions.modes import Mode
 from tests.services.executor.core.conftest import SUBMISSIONS
 
-if TYPE_CHECKING:
-    from asyncio.subprocess import Process
-    from collections.abc import AsyncIterator, Awaitable, Callable
-
-    from wavepool.executor.v1.run_event_pb2 import RunEvent
-
-    from services.executor.devices.cpu.cpu_device import CpuDevice
-
-    StartJudge = Callable[[], Awaitable[Process]]
+StartJudge = Callable[[], Awaitable[Process]]
 
 pytestmark = pytest.mark.usefixtures("cpu_device")
 

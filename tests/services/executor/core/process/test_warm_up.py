@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from hipcpu.build_folder import ToolchainError
 from services.executor.core.compile import forbidden
+from services.executor.core.compile.cache import CompileCache
 from services.executor.core.compile.source import admit
 from services.executor.core.launching.contract import unit_of
 from services.executor.core.process.warm_up import warm_up
 from services.executor.core.run.context import RunContext
 from services.executor.core.run.installation import catalogue, find_problem
 from services.executor.devices.cpu.cpu_device import CpuDevice
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from services.executor.core.compile.cache import CompileCache
-    from services.executor.devices.device import Toolchain
+from services.executor.devices.device import Toolchain
 
 
 class WithoutCompiler(CpuDevice):

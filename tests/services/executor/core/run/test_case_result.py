@@ -1,9 +1,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from statistics import median
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -24,9 +24,6 @@ from services.executor.core.timing.case_timing import BUSY, CACHES_MAY_BE_WARM, 
 from services.executor.core.timing.session_rule import CPU_SESSIONS, GPU_SESSIONS
 from services.executor.core.timing.stopping import StopReason
 from services.executor.devices.instruments import Reading
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 PROBLEM = Catalogue.load().get("vector-addition").problem
 CASE = PROBLEM.sizes.gpu[-1]

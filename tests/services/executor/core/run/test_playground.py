@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -11,12 +10,10 @@ from hypothesis import strategies as st
 from services.executor.core.model import events
 from services.executor.core.model.job import CoreJob
 from services.executor.core.model.verdict import Verdict
+from services.executor.core.run.context import RunContext
 from services.executor.core.run.one_run import run
 from services.executor.core.run.playground import LineTeller
 from submissions.modes import Mode
-
-if TYPE_CHECKING:
-    from services.executor.core.run.context import RunContext
 
 PROGRAM = """
 #include <hip/hip_runtime.h>

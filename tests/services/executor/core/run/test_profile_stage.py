@@ -4,30 +4,26 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import pytest
 
 from hipcpu.build_folder import ToolchainError
-from services.executor.core.model.events import Benchmarked, Finished, ProfileOutcome, Profiling
+from services.executor.core.model.events import Benchmarked, Event, Finished, Profile, ProfileOutcome, Profiling
 from services.executor.core.model.job import CoreJob
 from services.executor.core.model.run_events import message_of
 from services.executor.core.model.verdict import Verdict
+from services.executor.core.run.context import RunContext
 from services.executor.core.run.one_run import run
 from services.executor.core.run.profiling import RESERVED_SECONDS
 from services.executor.devices.cpu.cpu_device import CpuDevice
 from services.executor.devices.kernel_trace import FILE_NAME
-from services.executor.devices.profiling import Extent, ProfileClock
+from services.executor.devices.profiling import Extent, ProfileClock, Profiler
 from services.executor.devices.sim.sim_device import SimulatedGpu
+from services.executor.sandboxes.sandbox import Command, Exit, Limits, PreparedSandbox, Sandbox, SandboxedProcess
 from submissions.modes import Mode
 from tests.services.executor.core.conftest import SUBMISSIONS
 from tests.services.executor.core.launching.test_launch_plans import ADD, plan_of
-
-if TYPE_CHECKING:
-    from services.executor.core.model.events import Event, Profile
-    from services.executor.core.run.context import RunContext
-    from services.executor.devices.profiling import Profiler
-    from services.executor.sandboxes.sandbox import Command, Exit, Limits, PreparedSandbox, Sandbox, SandboxedProcess
 
 REPOSITORY = Path(__file__).parents[5]
 SOURCE = (REPOSITORY / "problems/catalogue/vector-addition/solution.hip").read_text()

@@ -2,9 +2,10 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import psutil
 import pytest
@@ -14,24 +15,19 @@ from services.executor.core.call.runner_session import RunnerSession
 from services.executor.core.model import events
 from services.executor.core.model.job import CoreJob
 from services.executor.core.model.verdict import Verdict
+from services.executor.core.run.context import RunContext
 from services.executor.core.run.one_run import JobError, run
 from services.executor.core.sandbox import scratch
 from services.executor.core.sandbox.scratch import memory_parent
 from services.executor.core.timing.benchmark_result import Bound, Timing
 from services.executor.core.timing.case_timing import LAUNCHED_BY_SUBMISSION
 from services.executor.devices.cpu.cpu_device import CpuDevice
+from services.executor.devices.device import DeviceDescription, Toolchain
 from services.executor.sandboxes.choice import choose_sandbox
-from services.executor.sandboxes.sandbox import SandboxError
+from services.executor.sandboxes.sandbox import SandboxedProcess, SandboxError
 from submissions.modes import Mode
 from tests.services.executor.core.conftest import SUBMISSIONS
 from tests.services.executor.core.mixed_problem import MIXED_SOLUTION, MixedProblem
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from services.executor.core.run.context import RunContext
-    from services.executor.devices.device import DeviceDescription, Toolchain
-    from services.executor.sandboxes.sandbox import SandboxedProcess
 
 HONEST = (SUBMISSIONS / "call_counter.hip").read_text().replace("if (++calls > 10) return;", "")
 

@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from problems.kit import parts
 from problems.kit.distributions import Distribution
 from services.executor.core.audit import chain
+from services.executor.core.audit.chain import ChainAudit
 from services.executor.core.call.runner_session import RunnerSession
 from services.executor.core.certify.known_times import smallest_case_of, with_case
 from services.executor.core.check import case_judge
 from services.executor.core.check.case_judge import CaseJudge, LargeCaseRule
+from services.executor.core.model.events import Finished
 from services.executor.core.model.failure import InfrastructureFailure
 from services.executor.core.model.job import CoreJob
 from services.executor.core.model.verdict import Verdict
 from services.executor.core.run import benchmarking
+from services.executor.core.run.case_result import CaseTimes
+from services.executor.core.run.context import RunContext
 from services.executor.core.run.device_properties import host_memory_doubt, properties_from, with_properties
 from services.executor.core.run.installation import catalogue, find_problem
 from services.executor.core.run.one_run import run
-from services.executor.core.timing.benchmark_result import Timing
+from services.executor.core.timing.benchmark_result import BenchmarkResult, Timing
 from services.executor.core.timing.stopping import GPU_PROFILE
 from services.executor.devices.nvidia.nvidia_device import NvidiaDevice
 from services.executor.devices.plugins import device_named
@@ -31,15 +36,6 @@ from submissions.modes import Mode, TimingMode
 from tests.services.executor.core.conftest import ALL_LARGE, SUBMISSIONS
 from tests.services.executor.core.launching.test_launch_plans import ADD, plan_of
 from tests.tiers import sampled
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from services.executor.core.audit.chain import ChainAudit
-    from services.executor.core.model.events import Finished
-    from services.executor.core.run.case_result import CaseTimes
-    from services.executor.core.run.context import RunContext
-    from services.executor.core.timing.benchmark_result import BenchmarkResult
 
 HONEST = (SUBMISSIONS / "call_counter.hip").read_text().replace("if (++calls > 10) return;", "")
 DRAWN = [

@@ -4,30 +4,25 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import Any
 
 import pytest
+from numpy.typing import NDArray
 
+from problems.kit.definition import Case
+from services.executor.core.model.events import Event, Finished
 from services.executor.core.model.job import CoreJob
 from services.executor.core.model.verdict import Verdict
+from services.executor.core.run.context import RunContext
 from services.executor.core.run.installation import catalogue
 from services.executor.core.run.one_run import run
 from submissions.modes import Mode
 from tests.services.executor.core.conftest import SUBMISSIONS, find_problem
 
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
-    from typing import Any
-
-    from numpy.typing import NDArray
-
-    from problems.kit.definition import Case
-    from services.executor.core.model.events import Event, Finished
-    from services.executor.core.run.context import RunContext
-
-    Submit = Callable[..., Awaitable[Finished]]
+Submit = Callable[..., Awaitable[Finished]]
 
 # name, verdict, reason, text that the message must have
 EXPECTED = [

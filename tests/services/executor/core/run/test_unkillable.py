@@ -9,27 +9,23 @@ import uuid
 from asyncio.subprocess import PIPE
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import psutil
 import pytest
 from wavepool.executor.v1.run_event_pb2 import VERDICT_INFRA_ERROR, RunEvent
 
+from services.executor.core.model.events import Finished
 from services.executor.core.model.job import CoreJob
 from services.executor.core.model.run_events import UNKILLABLE_STATUS, framed
 from services.executor.core.model.verdict import Verdict
+from services.executor.core.run.context import RunContext
 from services.executor.core.run.one_run import run
 from services.executor.judges.judge import next_event
 from services.executor.sandboxes import running_sandbox
 from services.executor.sandboxes.running_sandbox import DEATH_SECONDS
 from submissions.modes import Mode
 from tests.freezer import frozen
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from services.executor.core.model.events import Finished
-    from services.executor.core.run.context import RunContext
 
 pytestmark = pytest.mark.freezer
 

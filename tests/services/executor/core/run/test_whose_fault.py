@@ -2,42 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Container
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
+from problems.kit.definition import Problem
 from services.executor.core.call.runner_claims import NO_DEVICE_MEMORY
 from services.executor.core.call.trusted_runner import at_our_fault
 from services.executor.core.certify.known_times import smallest_case_of, with_case
 from services.executor.core.model.failure import InfrastructureFailure
 from services.executor.core.model.job import CoreJob
 from services.executor.core.model.verdict import Verdict
+from services.executor.core.run.context import RunContext
 from services.executor.core.run.installation import find_problem
 from services.executor.core.run.one_run import run
 from services.executor.core.sandbox.canary import canary_job
 from services.executor.core.sandbox.channel import IN_SANDBOX
 from services.executor.core.sandbox.exit_reasons import DEVICE_FAULT, device_fault
 from services.executor.devices.sim.sim_device import SimulatedGpu
+from services.executor.sandboxes.sandbox import (
+    Command,
+    Limits,
+    OutputListener,
+    PreparedSandbox,
+    Sandbox,
+    SandboxedProcess,
+)
 from submissions.modes import Mode
 from tests.needs import torch_program
 from tests.services.executor.core.audit.test_chain import PROBLEMS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Container
-
-    from problems.kit.definition import Problem
-    from services.executor.core.run.context import RunContext
-    from services.executor.sandboxes.sandbox import (
-        Command,
-        Limits,
-        OutputListener,
-        PreparedSandbox,
-        Sandbox,
-        SandboxedProcess,
-    )
 
 NO_DEVICE = 100
 """The value of hipErrorNoDevice."""

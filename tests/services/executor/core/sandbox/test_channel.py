@@ -4,17 +4,14 @@ import asyncio
 import os
 import socket
 import struct
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from services.executor.core.model.messages import Order, ProtocolError, Reply, order_bytes, reply_from_bytes
 from services.executor.core.sandbox.channel import Channel, ChannelClosedError
 from tests.services.executor.core.owning_process import OWNING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 _PONG = struct.pack("<IIQIiQQQQ72s", 0x31525057, Reply.PONG, 4, 0, 0, 0, 0, 0, 0, b"")
 

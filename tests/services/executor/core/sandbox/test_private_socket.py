@@ -6,17 +6,14 @@ import asyncio
 import socket
 import subprocess
 import sys
+from collections.abc import Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from services.executor.core.sandbox.private_socket import KEY_BYTES, PrivateSocket
 from tests.services.executor.core.owning_process import OWNING, OwningProcess
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 _KNOWS_THE_KEY = """
 import pathlib, socket, sys

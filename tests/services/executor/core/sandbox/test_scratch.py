@@ -5,14 +5,11 @@ import signal
 import subprocess
 import sys
 import tempfile
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from services.executor.core.sandbox.scratch import ScratchFolder, sweep
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 _HOLDER = """
 import sys, signal

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -13,13 +12,11 @@ from problems.kit.definition import SizeSet
 from services.executor.core.model.failure import Failure
 from services.executor.core.model.findings import Check, Finding
 from services.executor.core.model.verdict import Verdict
+from services.executor.core.run.context import RunContext
 from services.executor.core.sanitize.sanitizing import CheckRequest, findings_of
+from services.executor.devices.cpu.cpu_device import CpuDevice
 from services.executor.sandboxes.launch_order import Hold
 from services.executor.sandboxes.process.sandbox import open_process_sandbox
-
-if TYPE_CHECKING:
-    from services.executor.core.run.context import RunContext
-    from services.executor.devices.cpu.cpu_device import CpuDevice
 
 FLAWED = Path(__file__).parents[4] / "hipcpu" / "flawed"
 HONEST = Path(__file__).parents[4] / "honest"

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import math
 import random
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice, product
 from statistics import median
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -23,9 +23,6 @@ from services.executor.core.timing.stopping import (
     least_half_width,
 )
 from services.executor.devices.sim.noise import MODELS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 QUICK = replace(GPU_PROFILE, max_samples=160)
 

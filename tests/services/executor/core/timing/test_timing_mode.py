@@ -1,29 +1,24 @@
 from __future__ import annotations
 
+from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from services.executor.core.call.runner_session import RunnerSession
 from services.executor.core.commands.bench_table import table_of
-from services.executor.core.model.events import Benchmarking
+from services.executor.core.model.events import Benchmarking, Event
 from services.executor.core.model.flushing import CPU_FLUSH, Flush
 from services.executor.core.model.job import CoreJob
 from services.executor.core.model.verdict import Verdict
 from services.executor.core.run import benchmarking
+from services.executor.core.run.context import RunContext
 from services.executor.core.run.one_run import run
 from services.executor.core.timing.case_timing import CACHES_MAY_BE_WARM
 from services.executor.core.timing.stopping import CPU_PROFILE, GPU_PROFILE, default_mode, profile_in
 from submissions.modes import Mode, TimingMode
 from tests.services.executor.core.conftest import SUBMISSIONS
-
-if TYPE_CHECKING:
-    from contextlib import AbstractAsyncContextManager
-    from pathlib import Path
-
-    from services.executor.core.model.events import Event
-    from services.executor.core.run.context import RunContext
 
 
 def test_a_device_has_its_own_mode_and_takes_the_others() -> None:

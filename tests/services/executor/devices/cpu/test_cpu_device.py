@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import os
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from hipcpu import toolchain
 from hipcpu.build_folder import BuildKind, ToolchainError
 from services.executor.devices.cpu.cpu_device import CpuDevice
+from services.executor.devices.device import Device
 from services.executor.devices.selection import masked
 from services.executor.sandboxes.choice import choose_sandbox
 from services.executor.sandboxes.sandbox import Limits
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from services.executor.devices.device import Device
 
 _LIMITS = Limits(timedelta(seconds=60), timedelta(seconds=60), 4096, 256, 512, 1 << 20)
 

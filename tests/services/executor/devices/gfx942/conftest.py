@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from hipcpu.build_folder import ToolchainError
 from services.executor.devices.gfx942.prepare import prepare
 from services.executor.devices.gfx942.report import report
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 KERNELS = Path(__file__).parent / "kernels"
 

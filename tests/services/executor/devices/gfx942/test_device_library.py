@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import os
 import time
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from services.executor.devices.gfx942.device_library import PACKAGE, fetch_if_possible, find
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 APT_GET = """#!/bin/sh
 echo again >>"$CALLS"

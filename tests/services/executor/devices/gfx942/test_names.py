@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import re
 import subprocess
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from hipcpu import toolchain as cpu
 from services.executor.devices.gfx942 import prepare, toolchain
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
 
 _KERNELS = Path(__file__).parent / "kernels"
 _PROGRAMS = Path(__file__).parents[4] / "hipcpu" / "kernels"

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from hipcpu.build_folder import ToolchainError
 from services.executor.devices.gfx942 import toolchain
 from services.executor.devices.gfx942.report import report
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 KERNELS = Path(__file__).parent / "kernels"
 PROBLEMS = Path(__file__).parents[5] / "problems" / "catalogue"

@@ -7,8 +7,9 @@ The answers are in the forms of nvidia-ml-py and the NVML API reference
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -18,9 +19,6 @@ from services.executor.devices.nvidia.facts import cuda_version, read_facts
 from services.executor.devices.nvidia.gpu import Gpu
 from services.executor.devices.nvidia.nvidia_device import NvidiaDevice
 from services.executor.devices.selection import Selectable
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 class ScriptedNvml:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 import subprocess
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from struct import pack
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -17,7 +17,7 @@ from hipcpu.toolchain import PACKAGE
 from problems.library.catalogue import Catalogue
 from services.executor.core.certify.sources import honest_source, refused_on
 from services.executor.core.commands.record_command import recorded
-from services.executor.core.compile.build import Builder
+from services.executor.core.compile.build import Builder, Unit
 from services.executor.core.compile.cache import CachedBuild, CompileCache
 from services.executor.core.compile.forbidden import check_build, rules, rules_for
 from services.executor.core.launching.contract import unit_of
@@ -36,12 +36,7 @@ from services.executor.sandboxes.sandbox import Mount
 from tests.kept_builds import LIMIT_BYTES, kept_folder
 from tests.tiers import sampled
 
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
-    from services.executor.core.compile.build import Unit
-
-    Build = Callable[[Unit], Awaitable[CachedBuild]]
+Build = Callable[[Unit], Awaitable[CachedBuild]]
 
 # A cold build takes 18 s of processor time, and minutes if many processes wait for it.
 pytestmark = pytest.mark.timeout(300)

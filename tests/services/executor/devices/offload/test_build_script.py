@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import subprocess
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from hipcpu.build_folder import BuildKind
 from services.executor.devices.offload.build_script import Driver, build_script
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 # Copies its input to its output; `source_at_fault`, `crash` or `unlinkable` in the input make it fail.
 COMPILER = """#!/bin/sh

@@ -7,8 +7,8 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -17,9 +17,6 @@ from services.executor.devices.rocm import toolchain
 from services.executor.devices.rocm.checkup import RocmCheckup, compiler, management_library, no_device
 from services.executor.devices.rocm.rocm_device import RocmDevice
 from tests.services.executor.sandboxes.rocm_user_space.machine import machine
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 needs_no_gpu = pytest.mark.skipif(Path("/dev/kfd").exists(), reason="this machine has the driver")
 

@@ -8,8 +8,9 @@ partitioning guide (https://instinct.docs.amd.com/projects/amdgpu-docs/en/latest
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -20,9 +21,6 @@ from services.executor.devices.rocm.gpu import Gpu
 from services.executor.devices.rocm.probe import read_facts
 from services.executor.devices.rocm.rocm_device import RocmDevice
 from services.executor.devices.selection import Selectable, masked, selected
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 MODES = ("SPX", "DPX", "QPX", "CPX")
 

@@ -14,8 +14,9 @@ from __future__ import annotations
 
 import re
 import subprocess
+from collections.abc import Collection, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import pytest
 from elftools.elf.elffile import ELFFile
@@ -26,9 +27,6 @@ from services.executor.devices.rocm import toolchain
 from tests.attacks.manifest import attempts
 from tests.needs import ROCM
 from tests.tiers import sampled
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
 
 pytestmark = [pytest.mark.rocm, pytest.mark.timeout(600)]
 INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[^\n]*$", re.MULTILINE)

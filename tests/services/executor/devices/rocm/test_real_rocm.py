@@ -5,9 +5,10 @@ To test all sources, not only these: `ROCM_PATH=.cache/rocm6/usr python -m bench
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import AsyncExitStack
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -40,10 +41,6 @@ from tests.needs import ROCM
 from tests.services.executor.sandboxes.rocm_user_space.machine import machine
 from tests.services.executor.sandboxes.rocm_user_space.standin import StandinDevice, compile_programs, show_machine
 from tests.tiers import sampled
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 pytestmark = [pytest.mark.rocm, pytest.mark.bubblewrap]
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import shutil
 import sys
+from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -21,10 +23,6 @@ from services.executor.devices.rocm import toolchain
 from services.executor.devices.rocm.gpu import ErrorCounts, Gpu, Management
 from services.executor.devices.rocm.rocm_device import RocmDevice
 from services.executor.sandboxes.choice import choose_sandbox
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 MI300X = Gpu("AMD Instinct MI300X", "gfx942", 196_592, 304, "/dev/dri/renderD128", "SPX", "NPS1")
 HIPCC = """#!/bin/sh

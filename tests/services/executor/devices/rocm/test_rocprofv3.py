@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -11,9 +11,6 @@ from hipcpu.build_folder import ToolchainError
 from services.executor.devices.profiling import ProfileClock, Profiler
 from services.executor.devices.rocm.rocprofv3 import profile_command, profiler
 from services.executor.sandboxes.sandbox import Command
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 # From ROCm/rocm-systems, projects/rocprofiler-sdk/source/docs/how-to/using-rocprofv3.rst.
 VERSION = """             version: 1.0.0

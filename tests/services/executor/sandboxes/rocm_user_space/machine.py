@@ -8,12 +8,9 @@ of one XCD each: the first has the card's own render node, and the others each h
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from services.executor.devices.rocm.sysfs import TOPOLOGY
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PROCESSORS = 2
 _XCDS, _CUS_OF_XCD, _SIMDS_OF_CU = 8, 38, 4

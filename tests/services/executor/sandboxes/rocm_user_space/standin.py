@@ -4,27 +4,22 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+import pytest
+
+from hipcpu.build_folder import BuildKind
 from services.executor.devices.instruments import Firmware, Reading
 from services.executor.devices.rocm import rocm_device
 from services.executor.devices.rocm.gpu import Gpu
 from services.executor.devices.rocm.rocm_device import RocmDevice
 from services.executor.devices.rocm.sysfs import gpu_mounts
-from services.executor.sandboxes.sandbox import Mount
+from services.executor.sandboxes.sandbox import Command, Mount
 from tests.needs import ROCM
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import pytest
-
-    from hipcpu.build_folder import BuildKind
-    from services.executor.sandboxes.sandbox import Command
-    from tests.services.executor.sandboxes.rocm_user_space.machine import Partition
+from tests.services.executor.sandboxes.rocm_user_space.machine import Partition
 
 SOURCES = Path(__file__).parent
 PROGRAMS = Path("/programs")

@@ -5,23 +5,19 @@ from __future__ import annotations
 import asyncio
 import shlex
 import sys
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from services.vmpool.providers.dstack import config
 from services.vmpool.providers.dstack.provider import DstackProvider
-from services.vmpool.providers.provider import UNNAMED, Order
+from services.vmpool.providers.provider import UNNAMED, Observation, Order, ProviderState, Resource
+from tests.dstack_lab.server import DstackServer
 from tests.services.vmpool.local_machines import TINY_EXECUTOR
 from tests.services.vmpool.providers.dstack.dstack_words import CONFIG
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
-    from pathlib import Path
-
-    from services.vmpool.providers.provider import Observation, ProviderState, Resource
-    from tests.dstack_lab.server import DstackServer
 
 DEADLINE_SECONDS = 90
 TINY_COMMAND = f"exec {shlex.join(TINY_EXECUTOR)}"

@@ -4,29 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import AsyncIterator, Iterator
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from services.vmpool.errors import ProviderError
+from services.vmpool.providers.dstack import config
 from services.vmpool.providers.dstack.client import DstackClient
 from services.vmpool.providers.dstack.provider import DstackProvider
 from tests.dstack_lab.amddevcloud_api import CLOUD_KEY
+from tests.dstack_lab.client import LabClient
+from tests.dstack_lab.fake_cloud import FakeCloud
 from tests.dstack_lab.fixtures import cloud_of_module, fake_cloud, lab_client, run_key
 from tests.dstack_lab.prepared import prepared_data
 from tests.dstack_lab.server import DstackServer
 from tests.services.vmpool.providers.dstack.dstack_words import market
 from tests.services.vmpool.providers.dstack.lab_provider import lab_config
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator
-    from pathlib import Path
-
-    from services.vmpool.providers.dstack import config
-    from tests.dstack_lab.client import LabClient
-    from tests.dstack_lab.fake_cloud import FakeCloud
 
 __all__ = ["cloud_of_module", "fake_cloud", "lab_client", "run_key"]
 pytestmark = [pytest.mark.dstack, pytest.mark.timeout(300)]

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 import pytest
 
 from services.vmpool.providers.dstack.client import DstackClient
 from services.vmpool.providers.dstack.config import Server
 from services.vmpool.providers.dstack.refusal import RefusedError
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
 
 HUNG = b""
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from dstack.version import __version__ as client_version
@@ -12,20 +13,16 @@ from dstack.version import __version__ as client_version
 from services.vmpool.errors import ProviderError
 from services.vmpool.fault import Fault
 from services.vmpool.machines.offer import Offer
+from services.vmpool.providers.diagnosis import ProviderFinding
 from services.vmpool.providers.dstack import doctor
+from services.vmpool.providers.dstack.config import DstackConfig
 from services.vmpool.providers.dstack.provider import DstackProvider
+from tests.dstack_lab.client import LabClient
+from tests.dstack_lab.fake_cloud import FakeCloud
 from tests.dstack_lab.fixtures import cloud_of_module, dstack_server, fake_cloud, lab_client, run_key
+from tests.dstack_lab.server import DstackServer
 from tests.services.vmpool.providers.dstack.dstack_words import CONFIG, market
 from tests.services.vmpool.providers.dstack.lab_provider import DEADLINE_SECONDS, lab_config
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from services.vmpool.providers.diagnosis import ProviderFinding
-    from services.vmpool.providers.dstack.config import DstackConfig
-    from tests.dstack_lab.client import LabClient
-    from tests.dstack_lab.fake_cloud import FakeCloud
-    from tests.dstack_lab.server import DstackServer
 
 __all__ = ["cloud_of_module", "dstack_server", "fake_cloud", "lab_client", "run_key"]
 

@@ -11,7 +11,7 @@ import os
 import secrets
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -20,9 +20,6 @@ from services.vmpool.providers.dstack.provider import DstackProvider
 from services.vmpool.providers.dstack.settings import DstackSettings
 from services.vmpool.providers.plugins import PoolContext
 from services.vmpool.providers.provider import Order, ProviderState
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 MOST_MICROS_PER_HOUR = 2_500_000
 LONGEST_LIFE = timedelta(minutes=30)

@@ -1,17 +1,15 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from services.vmpool.machines.offer import Offer
 from services.vmpool.policy.offer_choice import SpotPolicy
+from services.vmpool.providers.dstack.config import Market
 from services.vmpool.providers.dstack.offer import best_offers, offers_from_plan
 from tests.services.vmpool.providers.dstack.dstack_words import MARKET, a_plan, an_offer, market
-
-if TYPE_CHECKING:
-    from services.vmpool.providers.dstack.config import Market
 
 
 def offers(*listed: dict[str, Any], of: Market = MARKET) -> list[Offer]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -15,23 +16,17 @@ from servicekit.db import database
 from services.vmpool.config import VmPoolSettings
 from services.vmpool.fault import Fault
 from services.vmpool.lifecycle.executor_client import ExecutorClient
-from services.vmpool.machines.machine import MachineState
+from services.vmpool.machines.machine import Machine, MachineState
 from services.vmpool.policy.sizing import Demand
 from services.vmpool.providers.dstack.provider import DstackProvider
 from services.vmpool.providers.provider_set import ProviderSet
 from services.vmpool.server import VmPool, build
+from tests.dstack_lab.client import LabClient
+from tests.dstack_lab.fake_cloud import FakeCloud
 from tests.dstack_lab.fixtures import cloud_of_module, dstack_server, fake_cloud, lab_client, run_key
+from tests.dstack_lab.server import DstackServer
 from tests.services.vmpool.conftest import ScriptedFunding
 from tests.services.vmpool.providers.dstack.lab_provider import DEADLINE_SECONDS, lab_config
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable
-    from pathlib import Path
-
-    from services.vmpool.machines.machine import Machine
-    from tests.dstack_lab.client import LabClient
-    from tests.dstack_lab.fake_cloud import FakeCloud
-    from tests.dstack_lab.server import DstackServer
 
 __all__ = ["cloud_of_module", "dstack_server", "fake_cloud", "lab_client", "run_key"]
 pytestmark = [pytest.mark.dstack, pytest.mark.timeout(300)]

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from services.vmpool.errors import ProviderError
 from services.vmpool.fault import Fault
-from services.vmpool.lifecycle.executor_client import ExecutorClient, ExecutorUnreachableError
+from services.vmpool.lifecycle.executor_client import ExecutorClient, ExecutorUnreachableError, Health
+from services.vmpool.providers.dstack.config import DstackConfig
 from services.vmpool.providers.dstack.provider import DstackProvider
 from services.vmpool.providers.dstack.release import INSTANCE_PREFIX
 from services.vmpool.providers.provider import ProviderState
-from tests.dstack_lab.client import FINAL, until
+from tests.dstack_lab.client import FINAL, LabClient, until
+from tests.dstack_lab.fake_cloud import FakeCloud
 from tests.dstack_lab.fixtures import cloud_of_module, dstack_server, fake_cloud, lab_client, run_key
+from tests.dstack_lab.server import DstackServer
 from tests.services.vmpool.providers.dstack.dstack_words import market
 from tests.services.vmpool.providers.dstack.lab_provider import (
     DEADLINE_SECONDS,
@@ -29,16 +33,6 @@ from tests.services.vmpool.providers.dstack.lab_provider import (
     observed,
     submit,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-    from pathlib import Path
-
-    from services.vmpool.lifecycle.executor_client import Health
-    from services.vmpool.providers.dstack.config import DstackConfig
-    from tests.dstack_lab.client import LabClient
-    from tests.dstack_lab.fake_cloud import FakeCloud
-    from tests.dstack_lab.server import DstackServer
 
 __all__ = ["cloud_of_module", "dstack_server", "fake_cloud", "lab_client", "run_key"]
 pytestmark = [pytest.mark.dstack, pytest.mark.timeout(300)]

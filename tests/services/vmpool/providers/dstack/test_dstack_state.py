@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from enum import Enum
 
 import pytest
 from dstack._internal.core.models.instances import InstanceAvailability
@@ -22,9 +22,6 @@ from services.vmpool.providers.dstack.runs.state import FINAL_RUN_STATUSES, JOB_
 from services.vmpool.providers.provider import Observation, ProviderState
 from tests.services.vmpool.providers.dstack.dstack_words import CONFIG, a_job, a_run
 from vocabulary.money import MICROSECOND
-
-if TYPE_CHECKING:
-    from enum import Enum
 
 PENDING, RUNNING, ENDED, STOPPED, UNKNOWN = (
     ProviderState.PENDING,

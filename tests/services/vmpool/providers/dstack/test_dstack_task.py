@@ -4,22 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 import pytest
 from dstack._internal.core.models.resources import GPUSpec
+from dstack._internal.core.models.runs import RunSpec
 from dstack._internal.server.schemas.fleets import ApplyFleetPlanRequest
 from dstack._internal.server.schemas.runs import ApplyRunPlanRequest, GetRunPlanRequest
 
+from services.vmpool.providers.dstack.config import DstackConfig
 from services.vmpool.providers.dstack.fleet import create_request
 from services.vmpool.providers.dstack.runs.task import plan_request, submit_request
+from services.vmpool.providers.provider import Order
 from tests.services.vmpool.providers.dstack.dstack_words import CONFIG, ORDER, market
-
-if TYPE_CHECKING:
-    from dstack._internal.core.models.runs import RunSpec
-
-    from services.vmpool.providers.dstack.config import DstackConfig
-    from services.vmpool.providers.provider import Order
 
 
 def submitted(order: Order = ORDER, config: DstackConfig = CONFIG) -> RunSpec:
