@@ -1,14 +1,18 @@
 # `make help` lists what there is. Nothing here needs root; a target is at most three lines.
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-torch protos certs lint test test-docker soak test-gpu certify certify-kit demo up down bench check
+.PHONY: help setup setup-torch setup-dstack protos certs lint fix quick test test-all test-docker soak test-gpu certify \
+  certify-kit demo up down bench check
 SHELL := /bin/sh
 RUN := .venv/bin
 # Tests run next to each other on this many processes: more than there are cores, as many wait for a server or a clock.
 WORKERS ?= $(shell expr $$(nproc) + 2)
+# One file needs no second process, and tests that are named run whatever their tier.
+ONE_FILE = $(and $(findstring .py,$(TESTS)),$(filter 1,$(words $(TESTS))))
+PYTEST = TIER=$(if $(TESTS),all,$(1)) $(RUN)/pytest -n $(if $(ONE_FILE),0,$(2)) $(TESTS)
 ROUNDS ?= 10
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: ## Make .venv from uv.lock and prepare the cpu device's compiler
 	@deploy/setup
@@ -17,6 +21,9 @@ setup: ## Make .venv from uv.lock and prepare the cpu device's compiler
 
 setup-torch: ## Install torch, which evaluates problem definitions that come with submissions
 	@deploy/setup-torch
+
+setup-dstack: ## Install a dstack server, which the tests of the dstack provider run against
+	@deploy/setup-dstack
 
 protos: setup ## Generate the Python code of protos/ again, and the page of who may call what
 	$(RUN)/python protos/generate.py && $(RUN)/python protos/access_page.py
@@ -29,16 +36,25 @@ lint: setup ## Check style, types, imports, protos, dependencies, and words and 
 	$(RUN)/lint-imports && $(RUN)/buf lint && $(RUN)/deptry . && (cd client && ../$(RUN)/deptry .)
 	$(RUN)/pytest -q tests/test_names.py
 
-test: setup ## Run all tests that can run here, or those in TESTS
-	$(RUN)/pytest -n $(WORKERS) $(TESTS)
+fix: setup ## Correct the style that can be corrected by itself
+	$(RUN)/ruff check --quiet --fix --exit-zero && $(RUN)/ruff format
+
+quick: setup ## Run the tests of one process and SQLite, in about a minute: before each commit
+	$(call PYTEST,quick,auto)
+
+test: setup ## Run quick, both databases, and one of each kind end to end, or the tests in TESTS
+	$(call PYTEST,test,$(WORKERS))
+
+test-all: setup ## Run all tests that can run here but long lists, as CI does
+	$(call PYTEST,all,$(WORKERS))
 
 test-docker: setup ## Run the tests that need a Docker engine; fail where there is none
 	REQUIRE_ALL=1 $(RUN)/pytest -m docker
 
-soak: setup ## Run what `test` leaves out, then all attacks ROUNDS times alone, and as often beside four busy processes
-	SOAK=1 $(RUN)/pytest -n $(WORKERS) -m soak
+soak: setup ## Run what `test-all` leaves out, then all attacks ROUNDS times alone, and as often beside four busy processes
+	TIER=soak $(RUN)/pytest -n $(WORKERS) -m soak
 	@for busy in 0 4; do for round in $$(seq $(ROUNDS)); do echo "round $$round beside $$busy busy processes"; \
-	  SOAK=1 BUSY_PROCESSES=$$busy $(RUN)/pytest -n 1 tests/attacks || exit 1; done; done
+	  TIER=soak BUSY_PROCESSES=$$busy $(RUN)/pytest -n 1 tests/attacks || exit 1; done; done
 
 test-gpu: setup ## Run the tests that need a real GPU
 	REQUIRE_GPU=1 $(RUN)/pytest tests/gpu
@@ -61,4 +77,8 @@ down: ## Stop the Wavepool that `make up` started
 bench: setup ## Measure the overhead of the services and the speed of the cpu device
 	@for program in benchmarks/*.py; do $(RUN)/python "$$program" || exit 1; done
 
-check: lint test ## Everything that CI checks
+check: lint test-all ## Everything that CI checks
+
+# After the targets with names of their own: `make test-billing`, `make test-gateway`, `make test-hipcpu`.
+test-%: setup
+	TIER=all $(RUN)/pytest -n $(WORKERS) $(or $(wildcard tests/services/$* tests/$*),$(error no tests of $*))

@@ -1,7 +1,8 @@
 """`make demo`: starts a Wavepool on free ports, submits a right and a wrong kernel over HTTP, and shows both results.
 
-The last line is one JSON object: `{"accepted": {...}, "wrong": {...}, "metrics": {...}}`. The exit status is 0 only if
-the right kernel is accepted and the wrong one is found wrong.
+The last line is one JSON object: `{"accepted": {...}, "wrong": {...}, "metrics": {...}}`, with the most important
+fields, or all of them with `--json`. The exit status is 0 only if the right kernel is accepted and the wrong one is
+found wrong.
 """
 
 from __future__ import annotations
@@ -45,6 +46,13 @@ GRACE_SECONDS = 10.0
 GIVE_UP_SECONDS = 20.0
 RIGHT = Path(__file__).parents[1] / "problems" / "catalogue" / PROBLEM / "solution.hip"
 WRONG = Path(__file__).with_name("demo_wrong.hip")
+
+SHORT = {
+    "accepted": ("status", "passed_tests", "avg_runtime_ms", "cost_usd"),
+    "wrong": ("status", "passed_tests"),
+    "metrics": ("tasks_completed", "cold_starts", "total_cost_usd"),
+}
+"""The fields of the last line without `--json`."""
 
 
 @dataclass(frozen=True)
@@ -133,6 +141,11 @@ def _print_table(outcomes: dict[str, Result], seconds: dict[str, float]) -> None
         results.print(note)
 
 
+def short(report: dict[str, Any]) -> dict[str, Any]:
+    """The most important fields of the report."""
+    return {part: {name: report[part].get(name) for name in names} for part, names in SHORT.items()}
+
+
 def _summary(result: Result) -> dict[str, Any]:
     """The result without the single samples, which would fill screens."""
     fields = result.as_json()
@@ -177,8 +190,8 @@ def main() -> None:
     if as_expected:
         shutil.rmtree(data_dir)
     else:
-        results.print(f"that is not what was expected; logs: {data_dir / 'logs'}")
-    print_json(report)
+        results.print(f"the results are not as expected; logs: {data_dir / 'logs'}")
+    print_json(report if "--json" in sys.argv[1:] else short(report))
     sys.exit(0 if as_expected else 1)
 
 

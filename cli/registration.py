@@ -13,13 +13,15 @@ from wavepool_client.commands.options import examples
 if TYPE_CHECKING:
     import typer
 
+PANEL = "This machine"
+
 
 def add_to(app: typer.Typer) -> None:
     """Adds the commands that need the services or the core on this machine."""
     app.command(
-        epilog=examples("wavepool up", "wavepool up --port 9000 --data-dir /tmp/pool", "wavepool up --free-ports")
+        rich_help_panel=PANEL,
+        epilog=examples("wavepool up", "wavepool up --port 9000 --data-dir /tmp/pool", "wavepool up --free-ports"),
     )(up)
-    app.command()(down)
-    app.command()(doctor)
-    app.command()(plugins)
-    core.add_to(app)
+    for command in (down, doctor, plugins):
+        app.command(rich_help_panel=PANEL)(command)
+    core.add_to(app, PANEL)

@@ -1,7 +1,7 @@
 """Makes or renews the certificates of the services, for WAVEPOOL_TLS_DIR: `make certs`.
 
 The folder gets an authority (`ca.pem`, and `ca.key`, which no service needs) and for each process `<name>.pem`: its key
-and its certificate. Run it again before they end: it makes all but the authority anew, and running services take them
+and its certificate. Run it again before they end: it makes all but the authority again, and running services take them
 without a restart. With `--new-ca` it makes another authority, and `ca.pem` holds both until the next run.
 """
 
@@ -56,7 +56,7 @@ def make(folder: Path, life: timedelta, *, new_authority: bool = False) -> None:
         why = f"{folder / AUTHORITY_FILE} ends on {end:%F}, before the certificates would"
         raise UnusableAuthorityError(f"{why}; make another authority with --new-ca")
     trusted = [authority, before] if before and new_authority else [authority]
-    # First the authorities, so that whoever reads the folder in between trusts the old certificates and the new ones.
+    # First the authorities, so that a process that reads the folder in between trusts both old and new certificates.
     write_whole(folder / AUTHORITY_FILE, b"".join(_pem(each.certificate) for each in trusted))
     write_whole(folder / AUTHORITY_KEY_FILE, _pem_of_key(authority.key))
     for name in NAMES:

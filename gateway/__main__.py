@@ -26,7 +26,7 @@ async def main() -> None:
     settings = GatewaySettings()
     logging.configure("gateway", settings.log_level)
     warn_of_settings(logging.get_logger("gateway"))
-    # A file that cannot be read is told before anything is served; raises NoServiceTokenError, TlsFilesError.
+    # Reports a file that cannot be read before anything is served; raises NoServiceTokenError, TlsFilesError.
     credentials_of(settings, "gateway")
     logging.get_logger("uvicorn.error").addFilter(_without_colours)
     server = GatewayServer(create_app(settings), settings)

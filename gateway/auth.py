@@ -95,7 +95,7 @@ class Authenticator:
         return caller
 
     async def still_works(self, token: str) -> bool:
-        """False once a token that worked does not any more; True as long as nobody can tell."""
+        """False once a token that worked no longer does; True as long as this cannot be found out."""
         try:
             return await self._looked_up(token) is not None
         except grpc.aio.AioRpcError:

@@ -16,12 +16,14 @@ import sys
 import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from fcntl import LOCK_EX, flock
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 from hipcpu import toolchain
 from hipcpu.build_folder import ToolchainError
+from hipcpu.progress import shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -37,13 +39,25 @@ instantiated once per submission, in half of clang's time for it."""
 _PROBE = "#include <iostream>\n#include <thread>\nint main() { std::thread([] { std::cout << 1; }).join(); }\n"
 
 
-def prepare() -> toolchain.Prepared:
+@dataclass(frozen=True)
+class Part:
+    """A folder of the cache, and how to fill it."""
+
+    name: str
+    folder: Path
+    build: Callable[[Path], None]
+
+
+def prepare(progress: TextIO | None = None) -> toolchain.Prepared:
     """Build the missing parts; raises ToolchainError with the compiler's messages if that fails."""
     prepared = toolchain.prepared()
-    build_once(prepared.libraries, _build_libraries)
-    # A precompiled header names its inputs, so the headers must be in their final place before it is made.
-    build_once(prepared.include, _copy_headers)
-    build_once(prepared.device, _build_device)
+    parts = (
+        Part("C and C++ libraries (one to three minutes)", prepared.libraries, _build_libraries),
+        # A precompiled header names its inputs, so the headers must be in their final place before it is made.
+        Part("headers", prepared.include, _copy_headers),
+        Part("runtime and precompiled headers", prepared.device, _build_device),
+    )
+    build_parts("cpu compiler", parts, progress)
     forget_unused(prepared.device.parent, {prepared.include, prepared.device})
     return prepared
 
@@ -73,6 +87,20 @@ def forget_unused(parent: Path, in_use: Collection[Path]) -> None:
         with contextlib.suppress(OSError):
             if folder not in in_use and time.time() - folder.stat().st_mtime > _UNUSED_SECONDS:
                 shutil.rmtree(folder, ignore_errors=True) if folder.is_dir() else folder.unlink()
+
+
+def build_parts(title: str, parts: Sequence[Part], progress: TextIO | None) -> None:
+    """Build the parts that are missing, in order, and show each on `progress` with its number and time."""
+    missing = [part for part in parts if not part.folder.is_dir()]
+    for number, part in enumerate(missing, 1):
+        step = f"{title} [{number}/{len(missing)}] {part.name}"
+        with shown(step, lambda: f"{_compiled_files(part.folder)} files compiled", progress):  # noqa: B023  used in it
+            build_once(part.folder, part.build)
+
+
+def _compiled_files(folder: Path) -> int:
+    begun = folder.parent.glob(f"{folder.name}{_BEGUN}*")
+    return sum(name.endswith(".o") for work in begun for _, _, names in os.walk(work) for name in names)
 
 
 def build_once(folder: Path, build: Callable[[Path], None]) -> None:
@@ -188,7 +216,7 @@ def run_tool(command: Sequence[str], folder: Path | None = None, environment: di
 def main() -> int:
     """Prepare, and print the folder; returns the exit status."""
     try:
-        prepared = prepare()
+        prepared = prepare(sys.stderr)
     except ToolchainError as error:
         print(error, file=sys.stderr)  # noqa: T201 - a command-line program
         return 1

@@ -32,7 +32,7 @@ UNAUTHENTICATED, and PERMISSION_DENIED, with the callers in the message, to ever
 - **lease holder**: the machine's token, which its pool makes and gives to the holder of a lease.
 - **machine's admin**: the executor's own token (`EXECUTOR_ADMIN_TOKEN`, or `executor-admin-token` in its data folder).
 
-The metrics ports (`/metrics` of each process) answer whoever reaches them, in plain HTTP also with TLS. They have sums
+The metrics ports (`/metrics` of each process) answer without credentials, in plain HTTP even with TLS. They have sums
 of the books, and nothing of single accounts. Keep them behind a firewall if services listen beyond 127.0.0.1.
 """
 COLUMNS = {

@@ -99,9 +99,9 @@ def unreadable(submission: Submission) -> Violations:
     """Texts that are too large, and enum numbers that this program does not know; the executor checks only these."""
     wrong = _too_large(submission)
     if submission.mode not in MODES:
-        wrong.append(("mode", f"give one of {', '.join(mode.name for mode in Mode)}"))
+        wrong.append(("mode", f"'{submission.mode}' is not valid; choose {', '.join(mode.name for mode in Mode)}"))
     if submission.timing_mode not in TIMING_MODES:
-        wrong.append(("timing_mode", f"'{submission.timing_mode}' is none of {', '.join(TimingMode)}"))
+        wrong.append(("timing_mode", f"'{submission.timing_mode}' is not valid; choose {', '.join(TimingMode)}"))
     return wrong
 
 

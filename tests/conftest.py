@@ -5,30 +5,20 @@ from __future__ import annotations
 import fcntl
 import gc
 import os
-import shutil
 import signal
-import subprocess
 import sys
 import tempfile
 from datetime import UTC, datetime
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import hypothesis
 import pytest
 
 from servicekit.clock import ManualClock
-from services.executor.core.problem_host.interpreter import INSTALLED
-from services.executor.sandboxes.limits.cgroup_place import cgroup_parents
-from services.executor.sessions.build_sandbox import missing_for_builds
-from services.executor.sessions.network import missing_for_network
-from tests.dstack_lab.server_python import server_python
-from tests.freezer import can_freeze
-from tests.identity_provider.running_provider import MODULES, running_provider
-from tests.image_registry import missing_for_registry
-from tests.postgres_server import PostgresServer, program
-from tests.sampling import leave_out_what_soaks
+from tests.identity_provider.running_provider import running_provider
+from tests.needs import Needs, needs
+from tests.postgres_server import PostgresServer
+from tests.tiers import Tiers
 from tests.work_units import WorkUnits, long_first
 
 if TYPE_CHECKING:
@@ -47,54 +37,11 @@ sys.dont_write_bytecode = False
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# On a loaded machine any example may be slow. With REQUIRE_ALL=1, CI's result for a commit is the same each time;
-# otherwise each run has new examples.
-hypothesis.settings.register_profile(
-    "wavepool",
-    deadline=None,
-    suppress_health_check=[hypothesis.HealthCheck.too_slow],
-    derandomize=os.environ.get("REQUIRE_ALL") == "1",
-)
-hypothesis.settings.load_profile("wavepool")
 
-REPOSITORY = Path(__file__).parents[1]
-ROCM = REPOSITORY / ".cache" / "rocm6" / "usr"
-MISSING = {
-    "postgres": (lambda: program("postgres") is not None, "the PostgreSQL server programs are not installed"),
-    "restic": (lambda: bool(shutil.which("restic") and shutil.which("bwrap")), "restic or bwrap is not installed"),
-    "images": (lambda: not missing_for_registry(), "skopeo, umoci, docker-registry, busybox or bwrap is not installed"),
-    "builds": (lambda: missing_for_builds() == "", "buildah is not installed, or this is not root"),
-    "sshd": (lambda: shutil.which("sshd", path=f"{os.environ['PATH']}:/usr/sbin") is not None, "sshd is not installed"),
-    "rsync": (lambda: shutil.which("rsync") is not None, "rsync is not installed"),
-    "bubblewrap": (lambda: shutil.which("bwrap") is not None, "bwrap is not installed"),
-    "network": (lambda: missing_for_network() == "", "slirp4netns, iproute2 or /dev/net/tun is missing"),
-    "browser": (lambda: shutil.which("chromium") is not None, "chromium is not installed"),
-    "oidc": (
-        lambda: shutil.which("node") is not None and MODULES.is_dir(),
-        "the OpenID provider of the tests is not installed: run .ci/oidc-provider",
-    ),
-    "docker": (lambda: bool(docker_runtimes()), "no Docker engine runs: start dockerd"),
-    "runsc": (
-        lambda: "runsc" in docker_runtimes(),
-        "no Docker engine runs that knows gVisor's runsc: see .ci/dockerd.json",
-    ),
-    "executor_image": (
-        lambda: "executor" in trial_image(),
-        "there is no image wavepool-executor-trial: run .ci/executor-image",
-    ),
-    "cuda": (lambda: shutil.which("nvcc") is not None, "CUDA's compiler is not installed"),
-    "dstack": (
-        lambda: server_python() is not None and shutil.which("bwrap") is not None and shutil.which("ssh") is not None,
-        "no Python with dstack's server (see DSTACK_PYTHON), or no bwrap, or no ssh",
-    ),
-    "rocm": (ROCM.is_dir, "ROCm is not unpacked: see .ci/rocm"),
-    "torch": (lambda: torch_program() is not None, "no Python with torch: see EXECUTOR_TORCH_PYTHON"),
-    "cgroups": (lambda: bool(cgroup_parents()), "this machine lets us make no control groups"),
-    "freezer": (can_freeze, "no freezer of cgroup version 1 that we may use"),
-    "gpu": (lambda: os.path.exists("/dev/kfd") or os.path.exists("/dev/nvidia0"), "no GPU here"),  # noqa: PTH110 - devices
-}
-# No package manager has it for a fresh machine.
-NEVER_IN_CI = {"cuda"}
+def pytest_configure(config: pytest.Config) -> None:
+    """Adds the skips and the tiers."""
+    config.pluginmanager.register(Needs(), "needs")
+    config.pluginmanager.register(Tiers(), "tiers")
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -118,56 +65,10 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.enable()
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Reorders the tests after they were shuffled."""
-    leave_out_what_soaks(config, items)
     long_first(items)
-
-
-@cache
-def docker_runtimes() -> str:
-    """The runtimes of a running engine, with our sandboxes' image made; empty if there is no engine."""
-    if shutil.which("docker") is None:
-        return ""
-    asked = subprocess.run(["docker", "info", "--format", "{{.Runtimes}}"], capture_output=True, text=True, check=False)
-    if asked.returncode or not asked.stdout.startswith("map["):
-        return ""
-    if subprocess.run(
-        ["docker", "image", "inspect", "wavepool-sandbox:1"], capture_output=True, check=False
-    ).returncode:
-        subprocess.run([REPOSITORY / "deploy/sandbox-image"], check=True, capture_output=True)
-    return asked.stdout
-
-
-@cache
-def trial_image() -> str:
-    """The name of the executor's image for tests; empty if it was not built."""
-    if not docker_runtimes():
-        return ""
-    listed = subprocess.run(
-        ["docker", "images", "--format", "{{.Repository}}", "wavepool-executor-trial"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    return listed.stdout
-
-
-def torch_program() -> Path | None:
-    """The Python with torch that deploy/setup-torch installs, or that EXECUTOR_TORCH_PYTHON names."""
-    named = Path(os.environ.get("EXECUTOR_TORCH_PYTHON") or INSTALLED)
-    return named if named.is_file() else None
-
-
-def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Skips a test if its marker names something that is missing; REQUIRE_ALL=1 fails it, unless it is a GPU."""
-    for marker, (present, reason) in MISSING.items():
-        if item.get_closest_marker(marker) is None or present():
-            continue
-        required = "REQUIRE_GPU" if marker == "gpu" else "REQUIRE_ALL"
-        if os.environ.get(required) == "1" and marker not in NEVER_IN_CI:
-            pytest.fail(f"{required}=1, but {reason}", pytrace=False)
-        pytest.skip(reason)
 
 
 @pytest.fixture(autouse=True)
@@ -192,6 +93,7 @@ def free_clock() -> ManualClock:
 
 
 @pytest.fixture(scope="session")
+@needs("postgres")
 def postgres_server() -> Iterator[PostgresServer]:
     server = PostgresServer()
     server.start()
@@ -200,6 +102,7 @@ def postgres_server() -> Iterator[PostgresServer]:
 
 
 @pytest.fixture(scope="session")
+@needs("oidc")
 def identity_provider() -> Iterator[RunningProvider]:
     with running_provider() as provider:
         yield provider

@@ -9,7 +9,7 @@ import pytest
 from google.protobuf import descriptor_pb2, descriptor_pool
 
 from servicekit.rpc import access
-from tests.conftest import REPOSITORY
+from tests.needs import REPOSITORY
 
 _SPEC = importlib.util.spec_from_file_location("access_page", REPOSITORY / "protos" / "access_page.py")
 access_page = importlib.util.module_from_spec(_SPEC)

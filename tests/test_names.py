@@ -1,14 +1,15 @@
-"""Replaced words do not come back, and a fact that has one home gets no second."""
+"""Replaced words do not come back, a fact that has one home gets no second, and links lead somewhere."""
 
 from __future__ import annotations
 
+import ast
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.conftest import REPOSITORY
+from tests.needs import REPOSITORY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,6 +41,19 @@ WORD = re.compile(
         for word in REPLACED
     )
 )
+HARD_TO_READ = {
+    r"told|tells?|telling": "show, report, say or send",
+    r"nobody|somebody": "no user, another user, or a passive",
+    r"whoever": "a user who, or the process that",
+    r"anew": "again",
+    r"(?:is|are) none of": "is not valid; choose",
+    r"(?-i:(?:^|(?<=[.:] ))(?:What|Whose)) [^.?]*(?:[.]|$)": "a noun first, such as `The time of` or `The owner of`",
+}
+"""What makes people read a text twice, and what to write in its place."""
+PEOPLE_READ = ("gateway", "hipcpu", "problems", "servicekit", "services", "submissions", "vocabulary")
+"""Folders whose strings are checked for these words."""
+PEOPLE_READ_DOCSTRINGS = ("gateway",)
+"""Folders whose docstrings are checked, too: the API's documentation shows them."""
 KEPT = re.compile(
     r"""
     # Settings, options and metrics keep their names.
@@ -80,6 +94,21 @@ def test_no_code_has_a_word_that_was_replaced() -> None:
     assert not found, "\n".join(found)
 
 
+@pytest.mark.parametrize("folder", PEOPLE_READ)
+def test_no_text_for_people_has_to_be_read_twice(folder: str) -> None:
+    patterns = {
+        re.compile(rf"(?<!\w)(?:{words})(?!\w)", re.IGNORECASE): better for words, better in HARD_TO_READ.items()
+    }
+    found = [
+        f"{path.relative_to(REPOSITORY)}:{line} has {match[0]!r}, say {better}"
+        for path in _python([folder])
+        for line, text in _texts(path, with_docstrings=folder in PEOPLE_READ_DOCSTRINGS)
+        for pattern, better in patterns.items()
+        if (match := pattern.search(text))
+    ]
+    assert not found, "\n".join(found)
+
+
 @pytest.mark.parametrize("pattern", HOMES)
 def test_a_fact_has_one_home(pattern: str) -> None:
     said = re.compile(pattern, re.MULTILINE)
@@ -89,5 +118,43 @@ def test_a_fact_has_one_home(pattern: str) -> None:
     assert {str(path.relative_to(REPOSITORY)) for path in files} - others == {HOMES[pattern]}
 
 
+def test_links_of_documents_lead_somewhere() -> None:
+    documents = [*REPOSITORY.glob("*.md"), *(REPOSITORY / "client").glob("*.md"), *(REPOSITORY / "docs").rglob("*.md")]
+    broken = [
+        f"{document.relative_to(REPOSITORY)}: {link}"
+        for document in documents
+        for link in re.findall(r"\]\(([^)\s]+)\)", document.read_text("utf-8"))
+        if not link.startswith("http") and not _leads_somewhere(document, link)
+    ]
+    assert not broken, "\n".join(broken)
+
+
+def test_the_list_of_documents_has_all_but_the_decisions() -> None:
+    docs = REPOSITORY / "docs"
+    links = re.findall(r"\]\(([^)\s]+)\)", (docs / "README.md").read_text("utf-8"))
+    pages = {str(page.relative_to(docs)) for page in docs.rglob("*.md")} - {"README.md"}
+    assert {page for page in pages if not page.startswith("decisions/")} - {*links} == set()
+
+
+def _leads_somewhere(document: Path, link: str) -> bool:
+    path, _, anchor = link.partition("#")
+    target = document.parent / path if path else document
+    if not anchor or target.suffix != ".md":
+        return target.exists()
+    headings = re.findall(r"^#+ (.*)$", target.read_text("utf-8"), re.MULTILINE) if target.exists() else []
+    return anchor in {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
 def _python(folders: list[str]) -> Iterator[Path]:
     return (path for folder in folders for path in (REPOSITORY / folder).rglob("*.py"))
+
+
+def _texts(path: Path, *, with_docstrings: bool) -> Iterator[tuple[int, str]]:
+    """The strings of a file, with their lines."""
+    tree = ast.parse(path.read_text("utf-8"))
+    docstrings: set[ast.AST] = set()
+    if not with_docstrings:
+        docstrings = {node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in docstrings:
+            yield node.lineno, node.value

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -25,9 +26,9 @@ class Backoff:
 
 
 class Retries:
-    """Counts failures in a row, and gives up if nothing succeeds for as long as `window`."""
+    """Counts failures in a row, and gives up if nothing succeeds for as long as `window`; without one, never."""
 
-    def __init__(self, backoff: Backoff, window: timedelta) -> None:
+    def __init__(self, backoff: Backoff, window: timedelta | None = None) -> None:
         self._backoff = backoff
         self._window = window
         self._failing_since: datetime | None = None
@@ -45,7 +46,14 @@ class Retries:
         to fail.
         """
         self._failing_since = self._failing_since or now
-        if now - self._failing_since >= self._window:
+        if self._window is not None and now - self._failing_since >= self._window:
             return None
+        return self._next_pause()
+
+    async def wait(self) -> None:
+        """Notes a failure and returns after the pause before the next try; the window does not count here."""
+        await asyncio.sleep(self._next_pause().total_seconds())
+
+    def _next_pause(self) -> timedelta:
         self._failures += 1
         return self._backoff.pause(self._failures)

@@ -1,6 +1,6 @@
 """People's public keys, as sshd gets them; pure.
 
-A key is one line without options: what a key may do is our decision, and not that of whoever wrote the line.
+A key is one line without options: what a key may do is our decision, and not that of the line's writer.
 """
 
 from __future__ import annotations

@@ -19,28 +19,28 @@ _SIGNALLED = 128
 COMMANDS = {
     "bench": "Compile, check and benchmark a kernel on this machine.",
     "check": "Find wrong accesses to memory and data races in kernels, by block, thread and line. No GPU is needed.",
-    "isa": "Say what the MI300X's compiler makes of a kernel: registers, LDS, occupancy, hints. No GPU is needed.",
-    "record": "Show what a kernel's host code would have the device do. No GPU is needed.",
-    "compare": "Say which of two results is faster: FASTER, SLOWER, SAME, or UNCLEAR.",
-    "profile": "Check a kernel, and show how long each of its kernels takes, by the device's profiler.",
+    "isa": "Show the MI300X compiler's report on a kernel: registers, LDS, occupancy, hints. No GPU is needed.",
+    "record": "Show the device operations of a kernel's host code. No GPU is needed.",
+    "compare": "Show which of two results is faster: FASTER, SLOWER, SAME, or UNCLEAR.",
+    "profile": "Check a source, and show the time of each of its kernels from the device's profiler.",
 }
-CERTIFY = "Find out what works on this machine, with figures: a JSON and a page."
+CERTIFY = "Measure what works on this machine, and write a JSON file and a page."
 AS_GIVEN = {"allow_extra_args": True, "ignore_unknown_options": True, "allow_interspersed_args": False}
 """Settings that pass all words on to the core, even `--help`, so that its options are defined only there."""
 
 
-def add_to(app: typer.Typer) -> None:
-    """Adds `core` with its commands, `certify`, and `problems lint`."""
-    group = typer.Typer(help="The compile, check and benchmark core alone: no services, no queue, no account.")
+def add_to(app: typer.Typer, panel: str) -> None:
+    """Adds `core` with its commands and `certify` to a panel of the help, and `problems lint`."""
+    group = typer.Typer(help="Compile, check and benchmark without services, queue or account.")
     for name, explanation in COMMANDS.items():
         _pass_on(group, name, explanation)
-    app.add_typer(group, name="core")
-    _pass_on(app, "certify", CERTIFY)
+    app.add_typer(group, name="core", rich_help_panel=panel)
+    _pass_on(app, "certify", CERTIFY, panel)
     catalogue.app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(lint)
 
 
-def _pass_on(app: typer.Typer, name: str, explanation: str) -> None:
-    @app.command(name, help=explanation, context_settings=AS_GIVEN, add_help_option=False)
+def _pass_on(app: typer.Typer, name: str, explanation: str, panel: str | None = None) -> None:
+    @app.command(name, help=explanation, context_settings=AS_GIVEN, add_help_option=False, rich_help_panel=panel)
     def run(context: typer.Context) -> None:
         core = [sys.executable, "-m", "services.executor.core", name, *context.args]
         raise typer.Exit(_status_of(core))

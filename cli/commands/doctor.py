@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
@@ -24,6 +25,7 @@ from wavepool_client.http.transport import Transport
 from wavepool_client.terminal.output import notes, print_json, results
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 SIGNS = {Health.OK: "[green]ok   [/green]", Health.NOTE: "[yellow]note [/yellow]", Health.FAULT: "[red]FAULT[/red]"}
@@ -34,45 +36,65 @@ def doctor(
     data_dir: DataDirOption = DEFAULT_DATA_DIR,
     endpoint: EndpointOption = None,
     token: TokenOption = None,
-    fix: Annotated[bool, typer.Option("--fix", help="Install what is missing and needs no root: torch.")] = False,
+    fix: Annotated[bool, typer.Option("--fix", help="Install missing software that needs no root: torch.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Look for anything that could keep Wavepool from working on this machine, and show how to fix it.
+    """Check whether Wavepool can work on this machine, and show how to fix what is wrong.
 
     Compiles and runs a small kernel in its sandbox. Exit status 1 if anything is broken.
     """
-    findings = _findings(data_dir, endpoint, token)
+    findings = _shown(_findings(data_dir, endpoint, token), as_json=as_json)
     fixed = [checkup.fixed(finding) for finding in findings if fix and finding.fix]
     if any(fixed):
-        findings = _findings(data_dir, endpoint, token)
+        findings = _shown(_findings(data_dir, endpoint, token), as_json=as_json)
     if as_json:
         print_json([asdict(finding) for finding in findings])
-    else:
-        for finding in findings:
-            _print(finding)
     broken = any(finding.health is Health.FAULT for finding in findings)
     raise typer.Exit(ExitCode.NOT_ACCEPTED if broken else ExitCode.ACCEPTED)
 
 
-def _findings(data_dir: Path, endpoint: str | None, token: str | None) -> list[Finding]:
+def _findings(data_dir: Path, endpoint: str | None, token: str | None) -> Iterator[Finding]:
+    """Yields each finding as soon as it is known: a trial kernel alone may take half a minute."""
     connection = resolve(endpoint, token, data_dir)
-    transport = Transport(connection)
-    with notes.status("looking at the settings"):
+    yield checkup.python_version()
+    yield checkup.generated_code()
+    with notes.status("checking the settings"):
         checks = checkup.check_all_settings()
-        found = [checkup.python_version(), checkup.generated_code(), *checkup.settings(checks)]
-    found += [checkup.disk_space(data_dir), checkup.disks(), checkup.ports(Ports.usual(), data_dir)]
+        found = checkup.settings(checks)
+    yield from found
+    yield checkup.disk_space(data_dir)
+    yield checkup.disks()
+    yield checkup.ports(Ports.usual(), data_dir)
     device = checkup.gpu_device()
-    if device:
-        found += checkup.gpu(device)
+    with notes.status("checking the GPU"):
+        found = checkup.gpu(device) if device else []
+    yield from found
     with notes.status("compiling and running a small kernel"):
-        found += [*checkup.trial_run(checks[checkup.EXECUTOR], device), checkup.problem_definitions()]
-        found.append(checkup.mi300x_report())
-    running = checkup.services(transport, connection)
-    found += running
-    if any(finding.name == "token" and finding.health is Health.OK for finding in running):
-        found += [*providers(transport), *sandboxes(transport)]
-    transport.close()
-    return found
+        found = checkup.trial_run(checks[checkup.EXECUTOR], device)
+    yield from found
+    for doing, look in (
+        ("looking for torch", checkup.problem_definitions),
+        ("making a report for the MI300X", checkup.mi300x_report),
+    ):
+        with notes.status(doing):
+            one = look()
+        yield one
+    with closing(Transport(connection)) as transport:
+        found = checkup.services(transport, connection)
+        yield from found
+        if any(finding.name == "token" and finding.health is Health.OK for finding in found):
+            yield from providers(transport)
+            yield from sandboxes(transport)
+
+
+def _shown(findings: Iterator[Finding], *, as_json: bool) -> list[Finding]:
+    """All findings; without JSON each is printed when it comes."""
+    shown: list[Finding] = []
+    for finding in findings:
+        shown.append(finding)
+        if not as_json:
+            _print(finding)
+    return shown
 
 
 def _print(finding: Finding) -> None:

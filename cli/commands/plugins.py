@@ -25,7 +25,7 @@ BUILT_IN = {"ordering": ("age", "classic"), "placement": ("pack", "spread")}
 
 
 def plugins(*, as_json: JsonOption = False) -> None:
-    """List the plug-ins that are installed on this machine, and the setting that puts each into use.
+    """List the plug-ins that are installed on this machine, and the setting that enables each.
 
     `wavepool queues` shows which orderings and placements are in use, and those that fail.
     """

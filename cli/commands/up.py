@@ -21,12 +21,12 @@ from cli.local.generated_code import REMEDY, stale_protos
 from cli.local.program import StartError
 from cli.local.stack import Ports, Stack
 from cli.local.supervisor import running
+from wavepool_client.commands.disk import save
 from wavepool_client.commands.options import DataDirOption  # noqa: TC001 - typer reads annotations at run time
-from wavepool_client.disk_client import DiskClient
 from wavepool_client.errors import InputError, UnreachableError, WavepoolError
 from wavepool_client.exit_codes import ExitCode
 from wavepool_client.http.connection import DEFAULT_DATA_DIR, TOKEN_FILE
-from wavepool_client.pool_client import PoolClient
+from wavepool_client.http.gateway_client import GatewayClient
 from wavepool_client.terminal.output import notes, say
 
 if TYPE_CHECKING:
@@ -42,8 +42,8 @@ KEEP_RESERVED = frozenset({"docker", "dstack"})
 def up(
     *,
     data_dir: DataDirOption = DEFAULT_DATA_DIR,
-    port: Annotated[int | None, typer.Option(min=1, max=65535, help="The gateway's port; default: 8080.")] = None,
-    free_ports: Annotated[bool, typer.Option("--free-ports", help="Take free ports for all services.")] = False,
+    port: Annotated[int | None, typer.Option(min=1, max=65535, help="The gateway's port. Default: 8080.")] = None,
+    free_ports: Annotated[bool, typer.Option("--free-ports", help="Use free ports for all services.")] = False,
 ) -> None:
     """Start Wavepool on this machine and keep it running until Ctrl-C.
 
@@ -128,18 +128,19 @@ def command_for(data_dir: Path) -> str:
 def down(
     *,
     data_dir: DataDirOption = DEFAULT_DATA_DIR,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask, even if reservations end.")] = False,
+    yes: Annotated[
+        bool, typer.Option("--yes", "-y", help="Do not ask for confirmation, even if reservations end.")
+    ] = False,
 ) -> None:
-    """Stop the Wavepool that `wavepool up` runs on a data folder, and wait until it is gone.
+    """Stop the Wavepool of `wavepool up` on a data folder, and wait until it has ended.
 
-    Reservations of local machines end with it, and their disks are saved before. Rented machines with reservations go
-    on.
+    Reservations on local machines end, after their disks are saved. Rented machines with reservations continue.
     """
     process_id = holder(data_dir)
     if process_id is None:
         say(f"nothing runs on {data_dir}")
         return
-    _tell_what_becomes_of_reservations(data_dir, ask=not yes)
+    _show_fate_of_reservations(data_dir, ask=not yes)
     _save_disks(data_dir)
     os.kill(process_id, signal.SIGTERM)
     deadline = time.monotonic() + 4 * GRACE_SECONDS
@@ -155,34 +156,34 @@ def _save_disks(data_dir: Path) -> None:
     """Saves the disks that reservations have: machines that are stopped with everything have no time for it."""
     try:
         endpoint, token = connection(data_dir)
-        with DiskClient(endpoint, token) as disks:
-            for disk in disks.disks("all"):
+        with GatewayClient(endpoint, token) as gateway:
+            for disk in gateway.ask("GET", "disks", user_id="all")["disks"]:
                 if disk.get("state") == "in_use":
-                    _save_disk(disks, disk)
+                    _save_disk(gateway, disk)
     except (OSError, WavepoolError) as error:
         # As below.
         say(f"cannot ask for the disks: {error}")
 
 
-def _save_disk(disks: DiskClient, disk: dict[str, Any]) -> None:
+def _save_disk(gateway: GatewayClient, disk: dict[str, Any]) -> None:
     name = str(disk["name"])
     try:
-        disks.snapshot(name, str(disk.get("owner_id")))
+        save(gateway, name, str(disk.get("owner_id")))
     except WavepoolError as error:
         say(f"disk {name} of {disk.get('owner')} is not saved: {error}")
     else:
         say(f"disk {name} of {disk.get('owner')} is saved")
 
 
-def _tell_what_becomes_of_reservations(data_dir: Path, *, ask: bool) -> None:
-    """Says which reservations go on and which end.
+def _show_fate_of_reservations(data_dir: Path, *, ask: bool) -> None:
+    """Shows which reservations continue and which end.
 
-    With `ask` it asks before any ends, and raises InputError if there is nobody to ask.
+    With `ask` it asks before any ends, and raises InputError without a terminal.
     """
     try:
         endpoint, token = connection(data_dir)
-        with PoolClient(endpoint, token) as pool:
-            machines = pool.machines()
+        with GatewayClient(endpoint, token) as gateway:
+            machines = gateway.ask("GET", "machines")["machines"]
     except (OSError, WavepoolError) as error:
         # A Wavepool that does not answer must still be stoppable.
         say(f"cannot ask for the reservations: {error}")
@@ -192,8 +193,8 @@ def _tell_what_becomes_of_reservations(data_dir: Path, *, ask: bool) -> None:
         fate = staying if machine["provider"] in KEEP_RESERVED else ending
         fate += [f"{reservation_id} on {machine['id']}" for reservation_id in machine.get("reservation_ids", ())]
     if staying:
-        say(f"these reservations go on, and so does the rent of their machines: {', '.join(staying)}")
-        say("the next `wavepool up` on this data folder takes them on; until then, nobody releases the machines")
+        say(f"these reservations continue, and their machines stay rented: {', '.join(staying)}")
+        say("the next `wavepool up` on this data folder resumes them; until then, their machines are not released")
     if not ending:
         return
     said = f"these reservations end with Wavepool: {', '.join(ending)}"
@@ -201,6 +202,6 @@ def _tell_what_becomes_of_reservations(data_dir: Path, *, ask: bool) -> None:
         say(said)
         return
     if not sys.stdin.isatty():
-        raise InputError(f"{said}; give --yes to stop it all the same")
+        raise InputError(f"{said}; give --yes to stop anyway")
     say(said)
     typer.confirm("Stop it?", abort=True, err=True)

@@ -104,7 +104,7 @@ def setting_warnings() -> list[str]:
         [sys.executable, *SETTING_NAMES], capture_output=True, text=True, timeout=TRIAL_SECONDS, check=False
     )
     if asked.returncode:
-        return [f"the names of settings could not be looked at: {asked.stderr.strip()[-300:]}"]
+        return [f"the names of settings could not be checked: {asked.stderr.strip()[-300:]}"]
     return cast("list[str]", json.loads(asked.stdout))
 
 
@@ -128,7 +128,7 @@ def check_settings(service: str) -> SettingsCheck:
     if asked.returncode == WRONG_SETTINGS:
         return SettingsCheck(asked.stderr.strip())
     if asked.returncode:
-        return SettingsCheck(f"{service} could not look at its settings: {asked.stderr.strip()[-300:]}")
+        return SettingsCheck(f"{service} could not check its settings: {asked.stderr.strip()[-300:]}")
     return SettingsCheck("", asked.stdout)
 
 
@@ -140,7 +140,7 @@ def check_all_settings() -> dict[str, SettingsCheck]:
 
 def settings(checks: Mapping[str, SettingsCheck]) -> list[Finding]:
     """Checks that all variables that look like our settings are known, and that services accept their values."""
-    where = "or take it out; docs/operations.md lists the settings"
+    where = "or remove it; docs/operations.md lists the settings"
     found = [Finding("settings", Health.NOTE, warning, f"correct the name, {where}") for warning in setting_warnings()]
     reported: list[str] = []
     for check in checks.values():
@@ -150,7 +150,7 @@ def settings(checks: Mapping[str, SettingsCheck]) -> list[Finding]:
     found += [
         Finding("settings", Health.FAULT, fault, f"correct the value, {where}") for fault in filter(None, reported)
     ]
-    return found or [Finding("settings", Health.OK, "every service takes them, and none is misspelt")]
+    return found or [Finding("settings", Health.OK, "accepted by every service; no name is misspelt")]
 
 
 def disk_space(data_dir: Path, least_mib: int = LEAST_DISK_MIB) -> Finding:
@@ -203,10 +203,8 @@ def gpu(device: str) -> list[Finding]:
     """
     found: list[Finding] = []
     if not os.environ.get("EXECUTOR_DEVICE"):
-        detail = (
-            f"{DRIVER_NODES[device]} is there, but EXECUTOR_DEVICE is not set: an executor here takes the processor"
-        )
-        found.append(Finding(device, Health.NOTE, detail, f"export EXECUTOR_DEVICE={device} to have it take the GPU"))
+        detail = f"{DRIVER_NODES[device]} is there, but EXECUTOR_DEVICE is not set: an executor here uses the CPU"
+        found.append(Finding(device, Health.NOTE, detail, f"export EXECUTOR_DEVICE={device} to use the GPU"))
     return [*found, *_gpu_findings(device)]
 
 
@@ -215,7 +213,7 @@ def _gpu_findings(device: str) -> list[Finding]:
         [sys.executable, *GPU_CHECKUP, device], capture_output=True, text=True, timeout=TRIAL_SECONDS, check=False
     )
     if asked.returncode:
-        return [Finding(device, Health.FAULT, f"it could not be looked at: {asked.stderr.strip()[-300:]}")]
+        return [Finding(device, Health.FAULT, f"it could not be checked: {asked.stderr.strip()[-300:]}")]
     return [
         Finding(device, _health(found), f"{found['check']}: {found['message']}", found["remedy"])
         for found in cast("list[dict[str, Any]]", json.loads(asked.stdout))
@@ -232,8 +230,8 @@ def trial_run(executor: SettingsCheck, device: str = "") -> list[Finding]:
     Uses the executor's settings, and its device unless another is named.
     """
     if executor.fault:
-        why = "not run, as the executor refuses its settings"
-        return [Finding("trial kernel", Health.FAULT, why, "correct the settings, and look again")]
+        why = "not run, because the executor refuses its settings"
+        return [Finding("trial kernel", Health.FAULT, why, "correct the settings, and run doctor again")]
     options = [*cast("list[str]", json.loads(executor.reported)), *(["--device", device] if device else [])]
     try:
         trial = subprocess.run(  # noqa: S603 - our own program

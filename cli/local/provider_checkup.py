@@ -22,7 +22,7 @@ def providers(transport: Transport) -> list[Finding]:
         return []
     except AuthenticationError:
         remedy = "give an administrator's with --token or WAVEPOOL_TOKEN"
-        return [Finding(NAME, Health.NOTE, "only an administrator's token may look at them", remedy)]
+        return [Finding(NAME, Health.NOTE, "only an administrator's token can check them", remedy)]
     except WavepoolError as error:
         return [Finding(NAME, Health.FAULT, str(error).splitlines()[0], "read vmpool's log in .wavepool/logs")]
     return [_finding(found) for found in cast("list[dict[str, Any]]", answer.get("findings") or [])]

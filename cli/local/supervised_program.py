@@ -28,7 +28,7 @@ POLL_SECONDS = 0.05
 
 
 class SupervisedProgram:
-    """Keeps one program running until it is told to stop."""
+    """Keeps one program running until it is stopped."""
 
     def __init__(self, program: Program, environment: Mapping[str, str], notify: Callable[[str], None]) -> None:
         self.program = program

@@ -8,22 +8,20 @@
 
 from __future__ import annotations
 
-import uuid
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
 
-from wavepool_client.errors import InputError, NotListeningError, UnreachableError
-from wavepool_client.http.event_stream import Event, follow
+from wavepool_client.errors import InputError
 from wavepool_client.http.gateway_client import GatewayClient
-from wavepool_client.http.retries import Retries
 from wavepool_client.outcome import Result, result_of
 from wavepool_client.submission import MachineUse, Mode, Resources, Submission, TimingMode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-SUBMISSIONS = "/api/v1/submissions"
-SUBMIT_GIVE_UP_SECONDS = 10.0
+    from wavepool_client.http.event_stream import Event
+    from wavepool_client.http.retries import Retries
+
+SUBMISSIONS = "submissions"
 ENDED_STATES = frozenset({"FINISHED", "CANCELLED", "FAILED"})
 
 
@@ -114,15 +112,7 @@ class Client(GatewayClient):
         If the answer is lost, or a service is just restarting, this retries for a while; the idempotency key makes sure
         that there is only one submission.
         """
-        key, body = {"Idempotency-Key": uuid.uuid4().hex}, submission.as_json()
-        retries = Retries(SUBMIT_GIVE_UP_SECONDS)
-        while True:
-            try:
-                return self._transport.call("POST", SUBMISSIONS, body=body, headers=key)
-            except NotListeningError:
-                raise
-            except UnreachableError as error:
-                retries.pause(error)
+        return self.once(SUBMISSIONS, body=submission.as_json())
 
     def wait_for(self, submission_id: str, on_event: Callable[[Event], None] | None = None) -> Result:
         """Follows a submission to its end and returns the result."""
@@ -135,109 +125,105 @@ class Client(GatewayClient):
 
     def events(self, submission_id: str, after: int = 0, retries: Retries | None = None) -> Iterator[Event]:
         """Yields the events after number `after`, as they come, until the submission is over."""
-        path = f"{self._path(submission_id)}/events"
-        return follow(
-            lambda seq: self._transport.stream("GET", path, after=seq),
-            lambda: self.submission(submission_id).get("state") in ENDED_STATES,
-            after,
-            retries or Retries(),
+        return self.followed(
+            SUBMISSIONS,
+            submission_id,
+            "events",
+            is_over=lambda: self.submission(submission_id).get("state") in ENDED_STATES,
+            after=after,
+            retries=retries,
         )
 
     def submission(self, submission_id: str) -> dict[str, Any]:
         """One submission as it is now."""
-        return self._transport.call("GET", self._path(submission_id))
+        return self.ask("GET", SUBMISSIONS, submission_id)
 
     def submissions(self, limit: int = 20, problem: str | None = None) -> list[dict[str, Any]]:
         """The newest submissions of the account."""
-        query = {"page_size": limit} | ({"problem": problem} if problem else {})
-        return list(self._transport.call("GET", SUBMISSIONS, query=query)["submissions"])
+        return list(self.ask("GET", SUBMISSIONS, page_size=limit, problem=problem)["submissions"])
 
     def cancel(self, submission_id: str) -> dict[str, Any]:
         """Ends a submission in any state; cancelling one that is over changes nothing."""
-        return self._transport.call("POST", f"{self._path(submission_id)}/cancel")
+        return self.ask("POST", SUBMISSIONS, submission_id, "cancel")
 
     def gpu_types(self) -> list[dict[str, Any]]:
         """The GPU types that can be asked for, the default one first, each with its price per hour."""
-        return list(self._transport.call("GET", "/api/v1/gpu-types")["gpu_types"])
+        return list(self.ask("GET", "gpu-types")["gpu_types"])
 
     def problems(self) -> list[dict[str, Any]]:
         """The problems of the catalogue."""
-        return list(self._transport.call("GET", "/api/v1/problems")["problems"])
+        return list(self.ask("GET", "problems")["problems"])
 
     def problem(self, slug: str, dtype: str = "") -> dict[str, Any]:
         """One problem with its statement; signature and starter are in `dtype`, or its first element type if empty."""
-        query = f"?dtype={quote(dtype, safe='')}" if dtype else ""
-        return self._transport.call("GET", f"/api/v1/problems/{quote(slug, safe='')}{query}")
+        return self.ask("GET", "problems", slug, dtype=dtype)
 
     def signed_report(self, submission_id: str) -> dict[str, Any]:
         """The DSSE envelope with the report of a submission that is over."""
-        return self._transport.call("GET", f"{self._path(submission_id)}/report")
+        return self.ask("GET", SUBMISSIONS, submission_id, "report")
 
     def isa(self, submission_id: str) -> dict[str, Any]:
         """The MI300X compiler's report on a submission that was compiled; `listing` has the instructions."""
-        return self._transport.call("GET", f"{self._path(submission_id)}/isa")
+        return self.ask("GET", SUBMISSIONS, submission_id, "isa")
 
     def machines(self, *, include_ended: bool = False) -> list[dict[str, Any]]:
         """The machines of the pool."""
-        query = "?include_ended=true" if include_ended else ""
-        return list(self._transport.call("GET", f"/api/v1/machines{query}")["machines"])
+        return list(self.ask("GET", "machines", include_ended=include_ended)["machines"])
 
     def limits(self) -> dict[str, Any]:
         """How many submissions the account may make now, with the limits and their use."""
-        return self._transport.call("GET", "/api/v1/limits")
+        return self.ask("GET", "limits")
 
     def costs(self) -> dict[str, Any]:
         """The account's balance and its postings."""
-        return self._transport.call("GET", "/api/v1/costs")
+        return self.ask("GET", "costs")
 
     def prices(self) -> dict[str, Any]:
         """The prices of now, with their currency."""
-        return self._transport.call("GET", "/api/v1/prices")
+        return self.ask("GET", "prices")
 
     def set_price(self, price: Mapping[str, Any]) -> dict[str, Any]:
         """Sets a price, as in `POST /api/v1/prices`, and returns its period. This takes an administrator's token."""
-        return self._transport.call("POST", "/api/v1/prices", body=price)
+        return self.ask("POST", "prices", body=price)
 
     def price_history(self, gpu_type: str = "") -> list[dict[str, Any]]:
         """The prices of the past, of now, and of the time to come."""
-        query = {"gpu_type": gpu_type} if gpu_type else None
-        return list(self._transport.call("GET", "/api/v1/prices/history", query=query)["periods"])
+        return list(self.ask("GET", "prices", "history", gpu_type=gpu_type)["periods"])
 
     def quote(self, query: Mapping[str, Any]) -> dict[str, Any]:
         """What GPU time costs at the prices of now; `query` has the parameters of `GET /api/v1/quote`."""
-        return self._transport.call("GET", "/api/v1/quote", query=query)
+        return self.ask("GET", "quote", **query)
 
     def projections(self, query: Mapping[str, Any]) -> dict[str, Any]:
         """What GPU time will cost; `query` has the parameters of `GET /api/v1/billing/projections`."""
-        return self._transport.call("GET", "/api/v1/billing/projections", query=query)
+        return self.ask("GET", "billing", "projections", **query)
 
     def rankings(self, query: Mapping[str, Any]) -> dict[str, Any]:
         """The best proven time of each user; `query` has the parameters of `GET /api/v1/rankings`."""
-        return self._transport.call("GET", "/api/v1/rankings", query=query)
+        return self.ask("GET", "rankings", **query)
 
     def job_metrics(self, query: Mapping[str, Any]) -> dict[str, Any]:
         """What became of jobs that are over; `query` has the parameters of `GET /api/v1/metrics/jobs`."""
-        return self._transport.call("GET", "/api/v1/metrics/jobs", query=query)
+        return self.ask("GET", "metrics", "jobs", **query)
 
     def queue_metrics(self) -> dict[str, Any]:
         """What waits and runs now, by queue and GPU type."""
-        return self._transport.call("GET", "/api/v1/metrics/queues")
+        return self.ask("GET", "metrics", "queues")
 
     def comparison(self, base: str, other: str) -> dict[str, Any]:
         """If the other submission's kernel is faster than the base's, with intervals."""
-        return self._transport.call("GET", "/api/v1/comparisons", query={"base": base, "other": other})
-
-    def _path(self, submission_id: str) -> str:
-        return f"{SUBMISSIONS}/{quote(submission_id, safe='')}"
+        return self.ask("GET", "comparisons", base=base, other=other)
 
 
 def _mode(word: str) -> Mode:
     if word not in set(Mode):
-        raise InputError(f"mode: {word!r} is none of {', '.join(Mode)}")
+        raise InputError(f"mode: {word!r} is not valid; choose {', '.join(Mode)}")
     return Mode(word)
 
 
 def _timing_mode(word: str) -> TimingMode:
     if word not in set(TimingMode):
-        raise InputError(f"timing: {word!r} is none of {', '.join(TimingMode)}; leave it out for the device's own way")
+        raise InputError(
+            f"timing: {word!r} is not valid; choose {', '.join(TimingMode)}, or omit it for the device's default"
+        )
     return TimingMode(word)

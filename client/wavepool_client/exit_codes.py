@@ -6,7 +6,7 @@ from enum import IntEnum
 
 
 class ExitCode(IntEnum):
-    """The exit statuses of all commands; `--help` and the README list them."""
+    """The exit statuses of all commands; `--help` and docs/command-line.md list them."""
 
     ACCEPTED = 0
     """The command succeeded; a submission was accepted."""

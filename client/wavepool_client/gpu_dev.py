@@ -43,16 +43,16 @@ MISSING = {
     "--enable-jupyter": NOT_HERE["--jupyter"],
     "--disable-jupyter": NOT_HERE["--jupyter"],
     "-l": NOT_HERE["--label"],
-    "--ref": "nothing is checked out for you: copy your tree with `wavepool run --dir DIR -- COMMAND`",
+    "--ref": "code is not checked out for you: copy your tree with `wavepool run --dir DIR -- COMMAND`",
 }
 MISSING_COMMANDS = {
     "setup": "name the gateway with `wavepool config set NAME --url URL --use`, then `wavepool login`",
-    "repro": "nothing is checked out for you: use `wavepool run --dir DIR -- COMMAND`",
+    "repro": "code is not checked out for you: use `wavepool run --dir DIR -- COMMAND`",
 }
 STATES = {"pending": "pending,queued"}
 """There, one that waits for GPUs is pending; here, one that starts later."""
 DEFAULT_HOURS = "8"
-"""What gpu-dev takes if a script does not say how long."""
+"""The default of gpu-dev if a script gives no hours."""
 CONFIG_HELP = (
     "`wavepool config show` and `wavepool config get` show settings, gateway and user; "
     "`wavepool config ssh-include enable|disable` is as in gpu-dev"

@@ -9,6 +9,7 @@ import importlib
 import math
 import os
 import sys
+from dataclasses import dataclass, field
 from importlib.metadata import entry_points, version
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -23,8 +24,172 @@ from wavepool_client.exit_codes import EXPLANATION
 from wavepool_client.terminal.output import say
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
+
+@dataclass(frozen=True)
+class Entry:
+    """Where a command or a group is, and how its help ends."""
+
+    place: str
+    """Module of wavepool_client.commands, and name there."""
+    lines: tuple[str, ...] = ()
+    """Examples."""
+    explains_status: bool = False
+    settings: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+    def add_to(self, app: typer.Typer, name: str) -> None:
+        """Imports the command, and adds it to `app`."""
+        module, _, attribute = self.place.partition(".")
+        found = getattr(importlib.import_module(f"wavepool_client.commands.{module}"), attribute)
+        if isinstance(found, typer.Typer):
+            app.add_typer(found, name=name)
+            return
+        parts = [examples(*self.lines)] if self.lines else []
+        parts += [EXPLANATION] if self.explains_status else []
+        app.command(name, epilog="\n\n".join(parts) or None, **self.settings)(found)
+
+
+# `-h` is short for --hours there.
+_RESERVES = {"cls": Reserves, "context_settings": {"help_option_names": ["--help"]}}
+
+PANELS: dict[str, dict[str, Entry]] = {
+    "Submissions": {
+        "submit": Entry(
+            "submissions.submit",
+            (
+                "wavepool submit relu.hip --problem relu",
+                "wavepool submit relu.hip -p relu --mode check --json | jq .status",
+                "wavepool submit relu.hip -p relu --mode benchmark --timing first-call",
+                "wavepool submit relu.hip -p relu --fallback-gpu MI250X --fallback-gpu MI210",
+                "wavepool submit tool.hip --mode sandbox",
+            ),
+            explains_status=True,
+        ),
+        "jobs": Entry("submissions.jobs"),
+        "watch": Entry("submissions.watch", ("wavepool watch job_01J…", "wavepool watch job_01J… --json --after 4")),
+        "show": Entry("submissions.show"),
+        "cancel": Entry(
+            "cancel.cancel", ("wavepool cancel job_01J…", "wavepool cancel res_01J…", "wavepool cancel --yes")
+        ),
+        "why": Entry("queues.why", ("wavepool why job_01J…", "wavepool why job_01J… --json | jq .reason")),
+        "problems": Entry("catalogue.app"),
+        "leaderboard": Entry(
+            "rankings.leaderboard",
+            ("wavepool leaderboard relu", "wavepool leaderboard relu --gpu MI300X --timing hot --json"),
+        ),
+        "compare": Entry(
+            "rankings.compare", ("wavepool compare job_01J… job_01K…", "wavepool compare job_01J… job_01K… --json")
+        ),
+        "isa": Entry("reports.isa", ("wavepool isa job_01J…", "wavepool isa job_01J… --json | jq -r .listing")),
+        "report": Entry("reports.report", ("wavepool report job_01J… -o result.json",)),
+        "verify": Entry(
+            "reports.verify_report",
+            ("wavepool verify result.json", "wavepool verify result.json --key HEX --source relu.hip"),
+        ),
+    },
+    "Reservations": {
+        "reserve": Entry(
+            "reserve.reserve",
+            (
+                "wavepool reserve --hours 0.5",
+                "wavepool reserve -g 8 -t MI300X -h 4 -n training",
+                "wavepool reserve -h 2 --no-connect --json | jq -r .id",
+            ),
+            explains_status=True,
+            settings=_RESERVES,
+        ),
+        "connect": Entry(
+            "connect.connect",
+            (
+                "wavepool connect",
+                "wavepool connect training -- rocm-smi",
+                "wavepool connect 01KB9X2F -- -L 8888:localhost:8888 -N",
+                "wavepool connect --print",
+            ),
+            settings={"cls": PassesOn},
+        ),
+        "run": Entry(
+            "run.run",
+            (
+                "wavepool run -- rocm-smi",
+                "wavepool run -g 8 -t MI300X -h 4 --dir . -- python train.py --epochs 3",
+                "wavepool run --dir . --keep-alive -- 'make && ./bench | tee result.txt'",
+            ),
+            settings={**_RESERVES, "cls": ReservesAndPassesOn},
+        ),
+        "reservations": Entry("reservations.app"),
+        "extend": Entry("reservations.extend", ("wavepool extend 1.5", "wavepool extend training 0.5")),
+        "avail": Entry("reservations.avail", ("wavepool avail", "wavepool avail -t MI300X --watch")),
+        "disk": Entry("disk.app"),
+        "keys": Entry("keys.app"),
+        "jupyter": Entry(
+            "web_programs.jupyter", ("wavepool jupyter --install", "wavepool jupyter training --folder /workspace")
+        ),
+        "tensorboard": Entry(
+            "web_programs.tensorboard",
+            ("wavepool tensorboard --logdir runs", "wavepool tensorboard training --no-browser"),
+        ),
+        "forward": Entry(
+            "web_programs.forward", ("wavepool forward 8000", "wavepool forward 8000 training --port 9000 --browser")
+        ),
+        "ssh-config": Entry("connect.ssh_config", ("wavepool ssh-config training >> ~/.ssh/config",)),
+        "ssh-proxy": Entry("connect.ssh_proxy", settings={"hidden": True}),
+    },
+    "Money": {
+        "costs": Entry(
+            "money.costs",
+            ("wavepool costs", "wavepool costs --report --from 2026-11-01", "wavepool costs --verify --json"),
+        ),
+        "quote": Entry(
+            "prices.quote",
+            (
+                "wavepool quote",
+                "wavepool quote --gpu MI300X --fallback-gpu MI210",
+                "wavepool quote --seconds 426.83 --json",
+            ),
+        ),
+        "prices": Entry("prices.app"),
+        "statement": Entry(
+            "money.statement",
+            ("wavepool statement", "wavepool statement --month 2026-11 --format html -o november.html"),
+        ),
+        "grants": Entry("money.grants"),
+        "budgets": Entry("money.budgets"),
+        "projections": Entry(
+            "projections.projections",
+            (
+                "wavepool projections",
+                "wavepool projections --operator --json",
+            ),
+        ),
+    },
+    "Queues and metrics": {
+        "status": Entry("reservation_status.status", ("wavepool status --json | jq .free_gpus",)),
+        "queue-status": Entry("reservation_status.queue_status", ("wavepool queue-status -t MI300X",)),
+        "limits": Entry("money.limits", ("wavepool limits", "wavepool limits --json | jq .remaining_submissions")),
+        "queues": Entry("queues.app"),
+        "metrics": Entry("metrics.app"),
+        "alerts": Entry("alerts.app"),
+    },
+    "Machines": {"machines": Entry("machines.app")},
+    "Administration": {
+        "users": Entry("identity.users"),
+        "teams": Entry("identity.teams"),
+        "tokens": Entry("identity.tokens"),
+        "accounts": Entry("identity.accounts"),
+    },
+    "This machine": {
+        "login": Entry(
+            "sign_in.login",
+            ("wavepool login --url https://wavepool.example", "wavepool login --no-browser"),
+            explains_status=True,
+        ),
+        "logout": Entry("sign_in.logout", ("wavepool logout --url https://wavepool.example",)),
+        "config": Entry("config.app"),
+    },
+}
+"""All commands of the client by panel of the help, those that are used most first; plug-ins add others."""
 
 EXTENDED = ("problems",)
 """The subcommands that have subcommands of plug-ins."""
@@ -37,9 +202,9 @@ class _Commands(TyperGroup):
         """The subcommand with this name; None if there is none."""
         if cmd_name in EXTENDED and cmd_name not in self.commands:
             self._add_all()
-        for names, add in PARTS:
-            if cmd_name in names and cmd_name not in self.commands:
-                self.commands.update(commands_of(add))
+        for panel, entries in PANELS.items():
+            if cmd_name in entries and cmd_name not in self.commands:
+                self.commands[cmd_name] = _command(panel, cmd_name)
         if cmd_name not in self.commands:
             self._add_all()
         return self.commands.get(cmd_name)
@@ -52,11 +217,8 @@ class _Commands(TyperGroup):
     def _add_all(self) -> None:
         # Before the others: they add to some of them.
         added = commands_of(_plug_ins)
-        found: dict[str, Any] = {}
-        for _, add in PARTS:
-            found |= commands_of(add)
         # In the order of the table, whichever was used first.
-        self.commands = found | added
+        self.commands = {name: _command(panel, name) for panel, entries in PANELS.items() for name in entries} | added
 
 
 app = typer.Typer(
@@ -85,7 +247,7 @@ def _options(
         str,
         typer.Option(
             envvar="WAVEPOOL_PROFILE",
-            help="The gateway and the token to use, as `wavepool config list` shows them.",
+            help="The profile to use: a gateway with a token, as in `wavepool config list`.",
             autocompletion=complete_profile,
         ),
     ] = "",
@@ -102,200 +264,11 @@ def _options(
             os.environ.pop(name, None)
 
 
-def _submissions(app: typer.Typer) -> None:
-    from wavepool_client.commands import submissions
-
-    app.command(
-        epilog=examples(
-            "wavepool submit relu.hip --problem relu",
-            "wavepool submit relu.hip -p relu --mode check --json | jq .status",
-            "wavepool submit relu.hip -p relu --mode benchmark --timing first-call",
-            "wavepool submit relu.hip -p relu --fallback-gpu MI250X --fallback-gpu MI210",
-            "wavepool submit tool.hip --mode sandbox",
-        )
-        + f"\n\n{EXPLANATION}"
-    )(submissions.submit)
-    app.command(epilog=examples("wavepool watch job_01J…", "wavepool watch job_01J… --json --after 4"))(
-        submissions.watch
-    )
-    app.command()(submissions.show)
-    app.command()(submissions.jobs)
-
-
-def _cancel(app: typer.Typer) -> None:
-    from wavepool_client.commands import cancel
-
-    app.command(epilog=examples("wavepool cancel job_01J…", "wavepool cancel res_01J…", "wavepool cancel --yes"))(
-        cancel.cancel
-    )
-
-
-def _reserve(app: typer.Typer) -> None:
-    from wavepool_client.commands import reserve
-
-    app.command(
-        cls=Reserves,
-        context_settings={"help_option_names": ["--help"]},
-        epilog=examples(
-            "wavepool reserve --hours 0.5",
-            "wavepool reserve -g 8 -t MI300X -h 4 -n training",
-            "wavepool reserve -h 2 --no-connect --json | jq -r .id",
-        )
-        + f"\n\n{EXPLANATION}",
-    )(reserve.reserve)
-
-
-def _run(app: typer.Typer) -> None:
-    from wavepool_client.commands import run
-
-    app.command(
-        cls=ReservesAndPassesOn,
-        context_settings={"help_option_names": ["--help"]},
-        epilog=examples(
-            "wavepool run -- rocm-smi",
-            "wavepool run -g 8 -t MI300X -h 4 --dir . -- python train.py --epochs 3",
-            "wavepool run --dir . --keep-alive -- 'make && ./bench | tee result.txt'",
-        ),
-    )(run.run)
-
-
-def _reservations(app: typer.Typer) -> None:
-    from wavepool_client.commands import reservations
-
-    app.add_typer(reservations.app, name="reservations")
-    app.command(epilog=examples("wavepool extend 1.5", "wavepool extend training 0.5"))(reservations.extend)
-    app.command(epilog=examples("wavepool avail", "wavepool avail -t MI300X --watch"))(reservations.avail)
-
-
-def _status(app: typer.Typer) -> None:
-    from wavepool_client.commands import reservation_status
-
-    app.command(epilog=examples("wavepool queue-status -t MI300X"))(reservation_status.queue_status)
-    app.command(epilog=examples("wavepool status --json | jq .free_gpus"))(reservation_status.status)
-
-
-def _connect(app: typer.Typer) -> None:
-    from wavepool_client.commands import connect
-
-    app.command(
-        cls=PassesOn,
-        epilog=examples(
-            "wavepool connect",
-            "wavepool connect training -- rocm-smi",
-            "wavepool connect 01KB9X2F -- -L 8888:localhost:8888 -N",
-            "wavepool connect --print",
-        ),
-    )(connect.connect)
-    app.command(epilog=examples("wavepool ssh-config training >> ~/.ssh/config"))(connect.ssh_config)
-    app.command(hidden=True)(connect.ssh_proxy)
-
-
-def _web_programs(app: typer.Typer) -> None:
-    from wavepool_client.commands import web_programs
-
-    app.command(epilog=examples("wavepool forward 8000", "wavepool forward 8000 training --port 9000 --browser"))(
-        web_programs.forward
-    )
-    app.command(epilog=examples("wavepool jupyter --install", "wavepool jupyter training --folder /workspace"))(
-        web_programs.jupyter
-    )
-    app.command(epilog=examples("wavepool tensorboard --logdir runs", "wavepool tensorboard training --no-browser"))(
-        web_programs.tensorboard
-    )
-
-
-def _reports(app: typer.Typer) -> None:
-    from wavepool_client.commands import reports
-
-    app.command(epilog=examples("wavepool isa job_01J…", "wavepool isa job_01J… --json | jq -r .listing"))(reports.isa)
-    app.command(epilog=examples("wavepool report job_01J… -o result.json"))(reports.report)
-    app.command(
-        name="verify",
-        epilog=examples("wavepool verify result.json", "wavepool verify result.json --key HEX --source relu.hip"),
-    )(reports.verify_report)
-
-
-def _account(app: typer.Typer) -> None:
-    from wavepool_client.commands import account
-
-    app.command(
-        epilog=examples("wavepool costs", "wavepool costs --report --from 2026-11-01", "wavepool costs --verify --json")
-    )(account.costs)
-    app.command(epilog=examples("wavepool limits", "wavepool limits --json | jq .remaining_submissions"))(
-        account.limits
-    )
-
-
-def _money(app: typer.Typer) -> None:
-    from wavepool_client.commands import money
-
-    app.command(
-        epilog=examples("wavepool statement", "wavepool statement --month 2026-11 --format html -o november.html")
-    )(money.statement)
-    app.add_typer(money.grants, name="grants")
-    app.add_typer(money.budgets, name="budgets")
-
-
-def _rankings(app: typer.Typer) -> None:
-    from wavepool_client.commands import rankings
-
-    app.command(
-        epilog=examples("wavepool leaderboard relu", "wavepool leaderboard relu --gpu MI300X --timing hot --json")
-    )(rankings.leaderboard)
-    app.command(epilog=examples("wavepool compare job_01J… job_01K…", "wavepool compare job_01J… job_01K… --json"))(
-        rankings.compare
-    )
-
-
-def _queues(app: typer.Typer) -> None:
-    from wavepool_client.commands import queues
-
-    app.command(epilog=examples("wavepool why job_01J…", "wavepool why job_01J… --json | jq .reason"))(queues.why)
-    app.add_typer(queues.app, name="queues")
-
-
-def _prices(app: typer.Typer) -> None:
-    from wavepool_client.commands import prices
-
-    app.command(
-        epilog=examples(
-            "wavepool quote",
-            "wavepool quote --gpu MI300X --fallback-gpu MI210",
-            "wavepool quote --seconds 426.83 --json",
-        )
-    )(prices.quote)
-    app.add_typer(prices.app, name="prices")
-
-
-def _projections(app: typer.Typer) -> None:
-    from wavepool_client.commands import projections
-
-    app.command(
-        epilog=examples(
-            "wavepool projections",
-            "wavepool projections --tasks 30 --idle-timeout 600 --warm-share 0.8",
-            "wavepool projections --operator --json",
-        )
-    )(projections.projections)
-
-
-def _sign_in(app: typer.Typer) -> None:
-    from wavepool_client.commands import sign_in
-
-    app.command(
-        epilog=examples("wavepool login --url https://wavepool.example", "wavepool login --no-browser")
-        + f"\n\n{EXPLANATION}"
-    )(sign_in.login)
-    app.command(epilog=examples("wavepool logout --url https://wavepool.example"))(sign_in.logout)
-
-
-def _group(name: str, module: str) -> Callable[[typer.Typer], None]:
-    """What adds a module's `app` as the group `name`."""
-
-    def add(app: typer.Typer) -> None:
-        app.add_typer(importlib.import_module(f"wavepool_client.commands.{module}").app, name=name)
-
-    return add
+def _command(panel: str, name: str) -> Any:  # noqa: ANN401 - typer does not export the type
+    """A command of the table, ready to be used."""
+    command = commands_of(lambda app: PANELS[panel][name].add_to(app, name))[name]
+    command.rich_help_panel = panel
+    return command
 
 
 def _plug_ins(app: typer.Typer) -> None:
@@ -326,7 +299,7 @@ def _prepare(command: Any) -> None:  # noqa: ANN401 - typer does not export the 
 
 
 def _finite(callback: Callable[..., Any] | None) -> Callable[..., Any]:
-    """What checks an option before its own callback; raises InputError for `nan` and `inf`, which JSON lacks."""
+    """The check of an option before its own callback; raises InputError for `nan` and `inf`, which JSON lacks."""
 
     def check(context: Any, option: Any, value: Any) -> Any:  # noqa: ANN401 - as above
         if isinstance(value, float) and not math.isfinite(value) and not context.resilient_parsing:
@@ -334,117 +307,6 @@ def _finite(callback: Callable[..., Any] | None) -> Callable[..., Any]:
         return callback(context, option, value) if callback else value
 
     return check
-
-
-PARTS: tuple[tuple[tuple[str, ...], Callable[[typer.Typer], None]], ...] = (
-    (
-        (
-            "submit",
-            "watch",
-            "show",
-            "jobs",
-        ),
-        _submissions,
-    ),
-    (("cancel",), _cancel),
-    (("reserve",), _reserve),
-    (("run",), _run),
-    (
-        (
-            "reservations",
-            "extend",
-            "avail",
-        ),
-        _reservations,
-    ),
-    (
-        (
-            "queue-status",
-            "status",
-        ),
-        _status,
-    ),
-    (
-        (
-            "connect",
-            "ssh-config",
-            "ssh-proxy",
-        ),
-        _connect,
-    ),
-    (
-        (
-            "forward",
-            "jupyter",
-            "tensorboard",
-        ),
-        _web_programs,
-    ),
-    (
-        (
-            "isa",
-            "report",
-            "verify",
-        ),
-        _reports,
-    ),
-    (
-        (
-            "costs",
-            "limits",
-        ),
-        _account,
-    ),
-    (
-        (
-            "statement",
-            "grants",
-            "budgets",
-        ),
-        _money,
-    ),
-    (
-        (
-            "leaderboard",
-            "compare",
-        ),
-        _rankings,
-    ),
-    (("metrics",), _group("metrics", "metrics")),
-    (
-        (
-            "why",
-            "queues",
-        ),
-        _queues,
-    ),
-    (("alerts",), _group("alerts", "alerts")),
-    (("accounts",), _group("accounts", "accounts")),
-    (("users",), _group("users", "users")),
-    (("teams",), _group("teams", "teams")),
-    (("tokens",), _group("tokens", "tokens")),
-    (("keys",), _group("keys", "keys")),
-    (("disk",), _group("disk", "disk")),
-    (("config",), _group("config", "config")),
-    (
-        (
-            "quote",
-            "prices",
-        ),
-        _prices,
-    ),
-    (("projections",), _projections),
-    (
-        (
-            "login",
-            "logout",
-        ),
-        _sign_in,
-    ),
-    (("machines",), _group("machines", "machines")),
-    (("problems",), _group("problems", "catalogue")),
-)
-"""Commands by name, and what adds them."""
 
 
 def main() -> None:

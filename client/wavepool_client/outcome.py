@@ -34,7 +34,7 @@ class Result:
     message: str
     details: str = ""
     timing: str | None = None
-    """Tells if the time ranks; it is separate from the verdict on the answers. Only VALID ranks; the others are
+    """Shows if the time ranks; it is separate from the verdict on the answers. Only VALID ranks; the others are
     INVALID, UNSTABLE, UNPROVEN, or a name from a newer gateway."""
     avg_runtime_ms: float | None = None
     avg_gflops: float | None = None

@@ -169,7 +169,9 @@ class Reservation:
             if event.status == "ACTIVE":
                 break
         if self.refresh().get("state") != "active":
-            raise UnreachableError(f"{self.id} is {self.state}: {self.fields.get('message') or 'nobody can log in'}")
+            raise UnreachableError(
+                f"{self.id} is {self.state}: {self.fields.get('message') or 'it does not accept logins'}"
+            )
         return self
 
     def exec(self, line: str) -> Execution:
@@ -193,7 +195,7 @@ class Reservation:
         self.fields = self._client.extend(self.id, hours)
 
     def add_user(self, name: str, keys: Path | str | None = None) -> None:
-        """Lets somebody log in, with the public keys in the file `keys`, or with those that Wavepool finds of them.
+        """Lets a user log in, with the public keys in the file `keys`, or with those that Wavepool finds for that user.
 
         Without a file, `name` is a user of this Wavepool, or `github:` and a name on GitHub.
         """
@@ -202,7 +204,7 @@ class Reservation:
         self.fields = self._client.change_users(self.id, lines)
 
     def remove_user(self, name: str) -> None:
-        """Logs somebody out for good."""
+        """Logs a user out for good."""
         self.fields = self._client.change_users(self.id, (), [name])
 
     def cancel(self) -> None:
@@ -216,7 +218,7 @@ class Reservation:
 
     def _remote(self) -> Remote:
         if self.state != "active":
-            raise InputError(f"{self.id} is {self.state}, so nobody can log in; call wait_until_ready() first")
+            raise InputError(f"{self.id} is {self.state} and does not accept logins; call wait_until_ready() first")
         return remote_of(self.fields, self._client.connection)
 
     def _check(self, status: int, failure: str) -> None:

@@ -54,7 +54,7 @@ def check_price(quote: Mapping[str, Any], max_price: float | None, field: str) -
     if max_price is not None and price > max_price:
         raise InputError(
             f"{field}: is {usd_text(max_price)}, and a GPU may cost {usd_text(price)}/h; nothing is reserved. "
-            "Give more, or another GPU type: `wavepool avail` has their prices"
+            "Give a higher price or another GPU type: `wavepool avail` shows the prices"
         )
 
 

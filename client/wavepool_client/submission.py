@@ -41,7 +41,7 @@ class Isolation(StrEnum):
     """How a part of a GPU is kept apart from its other parts."""
 
     EXCLUSIVE = "exclusive"
-    """Whole GPUs, with nobody else on them."""
+    """Whole GPUs that are not shared."""
     PARTITION = "partition"
     """Partitions of its own, with their memory; the default for parts."""
     TIME_SLICE = "time-slice"

@@ -58,7 +58,7 @@ def verify(signed: SignedReport, trusted: Iterable[str]) -> tuple[str, dict[str,
     """Verifies the report; returns the key that signed it, and the statement. Raises NotVerifiedError."""
     known = [key for key in trusted if key in signed.signatures]
     if not known:
-        raise NotVerifiedError(f"it is signed by {', '.join(signed.signatures)}, which is no key that you trust")
+        raise NotVerifiedError(f"it is signed by {', '.join(signed.signatures)}, which is not a key that you trust")
     key = known[0]
     try:
         Ed25519PublicKey.from_public_bytes(bytes.fromhex(key)).verify(
@@ -90,7 +90,7 @@ def key_from(text: str) -> str:
     """Parses a public key that a person gave; raises InputError."""
     key = text.strip().lower()
     if len(key) != _KEY_HEX_DIGITS or not set(key) <= set("0123456789abcdef"):
-        raise InputError(f"--key: {text[:80]!r} is no Ed25519 public key; give its {_KEY_HEX_DIGITS} hex digits")
+        raise InputError(f"--key: {text[:80]!r} is not an Ed25519 public key; give its {_KEY_HEX_DIGITS} hex digits")
     return key
 
 
@@ -103,7 +103,7 @@ def _check_seed(report: Mapping[str, Any]) -> None:
     except ValueError as error:
         raise NotVerifiedError("the report's seed is not hex") from error
     if digest != commitment:
-        raise NotVerifiedError("the revealed seed is not the one that the run was bound to")
+        raise NotVerifiedError("the revealed seed does not match the run's commitment")
 
 
 def _signed_bytes(payload: bytes) -> bytes:

@@ -100,7 +100,7 @@ class AddressLimits:
         of_address = settings.submissions_per_minute
         of_account = max(1, of_address // ACCOUNTS_AT_AN_ADDRESS) if of_address else 0
         return cls(
-            AddressLimit(20, 6, "Too many sign-ins from your address: 20 at once are possible, then one each 6 s."),
+            AddressLimit(20, 6, "Too many sign-ins from your address: 20 at once are allowed, then one every 6 s."),
             AddressLimit.per_minute(
                 settings.bad_tokens_per_minute,
                 f"The API token does not work, and your address sent {settings.bad_tokens_per_minute} such tokens in a "

@@ -18,7 +18,7 @@ MAX_BODY_BYTES = 2 * 1024 * 1024
 """A source of 1 MiB fits, even with the escapes of practical JSON."""
 TOO_LARGE = f"The body is larger than {MAX_BODY_BYTES} bytes; a source may have 1 MiB."
 LARGE_BODY_BYTES = MOST_CONTEXT_BYTES * 3 // 2
-"""What an image is built from fits, in base64."""
+"""The folder that an image is built from fits, in base64."""
 LARGE_PATHS = frozenset({"/api/v1/build-contexts"})
 LARGE_TOO_LARGE = f"The body is larger than {LARGE_BODY_BYTES} bytes; what is built from may have 8 MiB, compressed."
 

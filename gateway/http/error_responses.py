@@ -38,7 +38,7 @@ STATUSES_OF_BODIES = frozenset({HTTPStatus.BAD_REQUEST, HTTPStatus.REQUEST_ENTIT
 MISSING_KINDS = frozenset({"missing", "string_too_short"})
 METHODS = ("DELETE", "GET", "HEAD", "PATCH", "POST", "PUT")
 FIXES = {
-    "extra_forbidden": "is no field of this request; leave it out, or correct its name",
+    "extra_forbidden": "is not a field of this request; remove it, or correct its name",
     "model_attributes_type": "must be a JSON object",
     "dict_type": "must be a JSON object",
     "list_type": "must be a JSON array",
@@ -82,7 +82,7 @@ def problem_of_validation(error: RequestValidationError) -> Problem:
         return body_problem(400, f"The body is not valid JSON: {reason} at character {broken['loc'][-1]}.")
     errors = tuple(_field_error(detail) for detail in details)
     named = ", ".join(f"{error.field}: {error.message}" for error in errors)
-    return Problem(422, f"The request has fields that are wrong: {named}.", errors)
+    return Problem(422, f"Some fields of the request are not valid: {named}.", errors)
 
 
 def _rfc_9457_body(problem: Problem, path: str) -> dict[str, Any]:

@@ -28,7 +28,7 @@ class FieldError:
 class Problem:
     """A failed request. `seed_error` is the short sentence that the seed-compatible routes promise, if any.
 
-    `code` tells programs what statuses of several causes leave open.
+    `code` names the cause for programs, where one status has several.
     """
 
     status: int

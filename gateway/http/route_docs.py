@@ -52,18 +52,18 @@ MEANINGS = {
     401: "No token, or one that is unknown, revoked or expired, or whose user is disabled.",
     402: "The credit does not cover the worst case, or a hard budget has no room for it.",
     403: "The token lacks a scope that this needs, or the user a role; the detail names it.",
-    404: "There is no such thing in your account, or at all.",
+    404: "Not found, or not in an account of yours.",
     408: "The body did not arrive in time; the connection is closed.",
-    409: "The idempotency key was used with other content, the name is taken, the pool may start no other machine, "
+    409: "The idempotency key was used with other content, the name is taken, the pool may not start another machine, "
     "reservations stand on the machine, a planned price begins within the new one's time, or no administrator with a "
     "working token would be left.",
     413: "The body is larger than 2 MiB.",
     415: "The body is not `application/json`.",
-    422: "A field is wrong; `errors` names each, and the fix.",
+    422: "A field is not valid; `errors` names each one and the fix.",
     429: "A limit: the account's of submissions, or the address's of submissions or of tokens that do not work; or "
-    "nobody has such a machine now. `Retry-After` tells when to try again.",
-    500: "A fault of ours; the logs have it under the request's id.",
-    503: "A service behind the gateway cannot be reached; nothing was changed. Try again.",
+    "no provider has such a machine now. `Retry-After` says when to try again.",
+    500: "An error in Wavepool; find it in the logs by the request's id.",
+    503: "A service behind the gateway cannot be reached. Nothing was changed; try again.",
     504: "A service behind the gateway did not answer in time. Try again.",
 }
 WITH_A_TOKEN = (401, 403, 429, 500, 503, 504)
@@ -90,25 +90,25 @@ RESERVATION_STREAM: Responses = {
         "content": {"text/event-stream": {}},
     }
 }
-NO_MORE_RESERVATION: Responses = {204: {"description": "It is over, and you have seen its last event."}}
+NO_MORE_RESERVATION: Responses = {204: {"description": "It has ended, and you have seen its last event."}}
 WEBSOCKET: Responses = {
     101: {"description": "The bytes of the connection follow."},
     404: {"description": "There is no such reservation in your accounts."},
-    409: {"description": "Nobody can log in now; the detail says why."},
+    409: {"description": "Logging in is not possible now; the detail says why."},
     426: {"description": "The request asks for no upgrade to a WebSocket."},
-    429: {"description": "You, or the session, have as many connections as may be."},
+    429: {"description": "You, or the session, have reached the limit of connections."},
 }
 NO_MORE_EVENTS: Responses = {204: {"description": "Its provider has taken it back, and you have seen its last event."}}
 LOG: Responses = {200: {"description": "The log, as it comes.", "content": {"text/plain": {}}}}
 REPORT: Responses = {200: {"description": "A DSSE envelope.", "content": {"application/json": {}}}}
 NOT_READY: Responses = {
-    503: {"description": "`services` tells which one is missing.", "content": {"application/json": {}}}
+    503: {"description": "`services` names the ones that do not answer.", "content": {"application/json": {}}}
 }
-NOTHING_LEFT: Responses = {204: {"description": "It is over, and you have seen its last event."}}
+NOTHING_LEFT: Responses = {204: {"description": "It has ended, and you have seen its last event."}}
 SIGN_IN_FAILURES: Responses = {
     403: {"description": "The identity provider knows you, but the operator does not admit you."},
     409: {"description": "Sign-in with an identity provider is off here."},
-    429: {"description": "Too many sign-ins from your address; `Retry-After` tells when to try again."},
+    429: {"description": "Too many sign-ins from your address; `Retry-After` says when to try again."},
     500: {"description": MEANINGS[500]},
     503: {"description": "The identity provider or a service behind the gateway cannot be reached. Try again."},
     504: {"description": MEANINGS[504]},

@@ -30,7 +30,7 @@ HTTP_STATUS: Mapping[grpc.StatusCode, int] = {
     grpc.StatusCode.DEADLINE_EXCEEDED: 504,
 }
 DEFAULT_RETRY_SECONDS = 1.0
-"""Wait that a client is told if the service behind the gateway does not say."""
+"""Wait that is sent to a client if the service behind the gateway names none."""
 
 
 def problem_of_rpc(

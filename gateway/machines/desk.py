@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import grpc
 from google.protobuf.duration_pb2 import Duration
-from starlette.background import BackgroundTask
 from starlette.responses import Response, StreamingResponse
 from wavepool.vmpool.v1 import vmpool_pb2
 
@@ -23,6 +22,7 @@ from vocabulary.money import micros_of
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterable
 
+    from starlette.types import Receive, Scope, Send
     from wavepool.vmpool.v1.vmpool_pb2_grpc import VmPoolServiceAsyncStub
 
     from gateway.http.sse import StillAllowed
@@ -90,6 +90,20 @@ async def listed(encoded: Iterable[bytes]) -> AsyncGenerator[bytes]:
         yield frame
 
 
+class LogStream(StreamingResponse):
+    """A log as a response. However the response ends, the call behind it does, too."""
+
+    def __init__(self, text: AsyncGenerator[bytes], call: AsyncGenerator[object]) -> None:
+        super().__init__(text, headers=LOG_HEADERS, media_type="text/plain")
+        self._text = text
+        self._call = call
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Streams until the last piece, or until the client is gone."""
+        async with aclosing(self._call), aclosing(self._text):
+            await super().__call__(scope, receive, send)
+
+
 async def log_text(
     vmpool: VmPoolServiceAsyncStub,
     calls: OpenCalls,
@@ -110,6 +124,4 @@ async def log_text(
                 return
             yield piece.data
 
-    # However the response ends, the call does so, too.
-    ending = BackgroundTask(pieces.aclose)
-    return StreamingResponse(text(), headers=LOG_HEADERS, media_type="text/plain", background=ending)
+    return LogStream(text(), pieces)

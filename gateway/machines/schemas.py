@@ -35,43 +35,44 @@ class Machine(BaseModel):
         ),
     ]
     provider: str
-    backend: Annotated[str, Field(description="The provider's own word for where it is; empty where it has none.")]
+    backend: Annotated[str, Field(description="The provider's name for its location; empty if it has none.")]
     region: str
     spot: Annotated[bool, Field(description="Its provider may take it away at any time.")]
-    gpu_type: Annotated[str, Field(description="What was asked for; `device` is what it really is.")]
+    gpu_type: Annotated[str, Field(description="The type that was requested; `device` is the type it has.")]
     gpu_count: int
-    device: Annotated[str, Field(description="`rocm`, `nvidia`, or `cpu`, whose times rank beside no GPU's.")]
+    device: Annotated[str, Field(description="`rocm`, `nvidia`, or `cpu`; times of `cpu` are ranked apart.")]
     device_title: str
     architecture: str
     memory_mib: int
     compute_units: int
     free_eighths: int
     leased_eighths: int
-    reservation_ids: Annotated[list[str], Field(description="The reservations that have it or a part of it.")]
+    reservation_ids: Annotated[list[str], Field(description="The reservations that use it or a part of it.")]
     price_usd_per_hour: float
-    minimum_billed_seconds: Annotated[float, Field(description="The least time that is billed.")]
+    minimum_billed_seconds: Annotated[float, Field(description="The minimum time that is billed.")]
     billing_increment_seconds: Annotated[float, Field(description="Beyond that, time is billed in steps of these.")]
     cost_usd: Annotated[float, Field(description="Up to now; final once `release_time` is set.")]
     jobs_run: int
-    origin: Annotated[str, Field(description="What it was started for: DEMAND, REQUEST, SCHEDULE, or ADOPTED.")]
+    origin: Annotated[str, Field(description="Why it was started: DEMAND, REQUEST, SCHEDULE, or ADOPTED.")]
     request_id: str
-    max_price_usd_per_hour: Annotated[float, Field(description="What its order allowed; 0: no limit.")]
+    max_price_usd_per_hour: Annotated[float, Field(description="The limit of its order; 0: no limit.")]
     max_duration_seconds: Annotated[float, Field(description="Its provider ends it after that time; 0: no limit.")]
     reason: Annotated[str, Field(description="Why it is in its state.")]
     provider_stage: Annotated[str, Field(description="The provider's own word for what it is doing.")]
-    fault: Annotated[str | None, Field(description="What went wrong, in a word that tells what to do next.")]
-    exit_status: Annotated[int | None, Field(description="The executor's, where it ended by itself.")]
+    fault: Annotated[str | None, Field(description="The kind of fault, in a word that says what to do next.")]
+    exit_status: Annotated[int | None, Field(description="The executor's exit status, if it ended by itself.")]
     sandbox: Annotated[str, Field(description="The sandbox of untrusted code there, such as `bubblewrap`.")]
-    sandbox_gaps: Annotated[list[str], Field(description="What that does not hold back or count, in sentences.")]
+    sandbox_gaps: Annotated[list[str], Field(description="Limits of the sandbox, in sentences.")]
     torch_version: Annotated[
-        str | None, Field(description="What evaluates problem definitions; null: they are not evaluated there.")
+        str | None,
+        Field(description="The program that evaluates problem definitions; null: they are not evaluated there."),
     ]
     signing_public_key: Annotated[str, Field(description="Ed25519, in hex: what its reports are signed with.")]
     create_time: datetime | None
     ready_time: datetime | None
     last_used_time: datetime | None
     end_time: datetime | None
-    release_time: Annotated[datetime | None, Field(description="When its provider had taken it back.")]
+    release_time: Annotated[datetime | None, Field(description="When its provider took it back.")]
 
 
 class ProviderFailure(BaseModel):
@@ -87,7 +88,7 @@ class StoppedSource(BaseModel):
     provider: str
     backend: str
     gpu_type: str
-    message: Annotated[str, Field(description="What the last of them came to, and what to do.")]
+    message: Annotated[str, Field(description="How the last of them failed, and what to do.")]
 
 
 class ResumedRenting(BaseModel):
@@ -101,7 +102,7 @@ class MachineList(BaseModel):
 
     machines: list[Machine]
     refused_providers: Annotated[
-        list[ProviderFailure], Field(description="Those that did not start; they are tried again.")
+        list[ProviderFailure], Field(description="Machines that did not start; they are tried again.")
     ]
     stopped_sources: Annotated[
         list[StoppedSource], Field(description="Nothing is rented there until `POST /providers/resume`.")
@@ -122,7 +123,7 @@ class MachineOrder(BaseModel):
     provider: Annotated[str, Field(max_length=100)] = ""
     backend: Annotated[str, Field(max_length=100, description="As `GET /offers` has them.")] = ""
     region: Annotated[str, Field(max_length=100, description="As `GET /offers` has them.")] = ""
-    spot: Annotated[SpotChoice | None, Field(description="As the pool is set up, where left out.")] = None
+    spot: Annotated[SpotChoice | None, Field(description="Default: as the pool is set up.")] = None
     max_price_usd_per_hour: Annotated[
         float, Field(strict=True, ge=-MOST_USD, le=MOST_USD, description="Of the whole machine; 0: no limit.")
     ] = 0.0
@@ -140,7 +141,7 @@ class OrderedMachine(BaseModel):
     """The machine that was found or started for an order."""
 
     machine: Machine
-    started: Annotated[bool, Field(description="False: it stood ready, or was on its way, for others.")]
+    started: Annotated[bool, Field(description="False: it was ready, or being started, for others.")]
     events_url: str
 
 
@@ -153,13 +154,13 @@ class Offer(BaseModel):
     gpu_type: str
     gpu_count: int
     spot: bool
-    price_usd_per_hour: Annotated[float, Field(description="What the whole machine costs the operator.")]
+    price_usd_per_hour: Annotated[float, Field(description="The operator's cost of the whole machine.")]
     charge_usd_per_hour: Annotated[
-        float | None, Field(description="What users are charged for all its GPUs; null: they have no price now.")
+        float | None, Field(description="The price for users of all its GPUs; null: they have no price now.")
     ]
     minimum_billed_seconds: float
     billing_increment_seconds: float
-    available: Annotated[bool, Field(description="False: the provider lists it, and has none now.")]
+    available: Annotated[bool, Field(description="False: the provider lists it but has none now.")]
 
 
 class OfferList(BaseModel):
@@ -176,7 +177,7 @@ class ProviderFinding(BaseModel):
     check: str
     ok: bool
     message: str
-    remedy: Annotated[str, Field(description="What to do about it, where there is something to do.")]
+    remedy: Annotated[str, Field(description="The remedy, if there is one.")]
 
 
 class ProviderDiagnosis(BaseModel):

@@ -29,12 +29,12 @@ class AccountCosts(BaseModel):
     account_id: str
     account_name: str
     charged_usd: Annotated[float, Field(description="Charges less refunds.")]
-    use_usd: Annotated[float, Field(description="What the GPUs cost while its runs had them.")]
-    overhead_usd: Annotated[float, Field(description="Its part of the overhead, by the policy.")]
+    use_usd: Annotated[float, Field(description="The cost of the GPUs while its runs used them.")]
+    overhead_usd: Annotated[float, Field(description="Its share of the overhead, by the policy.")]
 
 
 class CostReport(BaseModel):
-    """What machines cost in a period beside what was charged: cost - charged = overhead."""
+    """The cost of machines in a period, and the charges: cost - charged = overhead."""
 
     cost_usd: float
     charged_usd: float
@@ -43,8 +43,8 @@ class CostReport(BaseModel):
     overheads: Annotated[list[CostPart], Field(description="The overhead by reason; they sum to it.")]
     policy: Annotated[str, Field(description="Who bears the overhead: OPERATOR or SHARED.")]
     accounts: list[AccountCosts]
-    cloud_granted_usd: Annotated[float, Field(description="What the cloud granted the operator, of all time.")]
-    cloud_remaining_usd: Annotated[float, Field(description="What machines left of it, of all time.")]
+    cloud_granted_usd: Annotated[float, Field(description="All credit that the cloud has granted the operator.")]
+    cloud_remaining_usd: Annotated[float, Field(description="The part of the grant that machines have not used.")]
 
 
 class LedgerProof(BaseModel):
@@ -54,7 +54,9 @@ class LedgerProof(BaseModel):
     transactions: int
     postings: int
     last_seq: int
-    last_digest: Annotated[str, Field(description="Kept elsewhere, it proves later that nothing before was changed.")]
+    last_digest: Annotated[
+        str, Field(description="If you keep a copy elsewhere, it later proves that nothing before it was changed.")
+    ]
     faults: list[str]
 
 
@@ -69,12 +71,14 @@ class StatementLine(BaseModel):
     kind: str
     amount_usd: float
     description: str
-    reason: Annotated[str, Field(description="Why a charge is less than what was used.")]
+    reason: Annotated[str, Field(description="Why less was charged than was used.")]
     subject: str
     user_id: str
     problem: str
     gpu_type: str
-    hold_id: Annotated[str, Field(description="What a refund gives back; empty if the line is of no charge.")]
+    hold_id: Annotated[
+        str, Field(description="The charge that a refund gives back; empty if the line is not about a charge.")
+    ]
 
 
 class Usage(BaseModel):
@@ -104,7 +108,7 @@ class Statement(BaseModel):
     by_problem: list[Usage]
     by_gpu_type: list[Usage]
     by_user: list[Usage]
-    truncated: Annotated[bool, Field(description="Older lines are left out; balances and sums are of all.")]
+    truncated: Annotated[bool, Field(description="Older lines are not listed; balances and sums include them.")]
 
 
 class Grant(BaseModel):
@@ -133,7 +137,7 @@ class GrantRequest(BaseModel):
 
     account_id: Annotated[str, Field(min_length=1, max_length=100)]
     amount_usd: PositiveDollars
-    expire_time: Annotated[datetime | None, Field(description="When the rest lapses; none: never.")] = None
+    expire_time: Annotated[datetime | None, Field(description="When the rest expires; none: never.")] = None
     description: Annotated[str, Field(max_length=500)] = ""
 
 
@@ -172,7 +176,9 @@ class BudgetRequest(BaseModel):
     subject: Annotated[str, Field(min_length=1, max_length=100, description="The id or the name.")]
     period: Literal["DAY", "WEEK", "MONTH", "TOTAL"]
     limit_usd: Annotated[Dollars, Field(ge=0)]
-    hard: Annotated[bool, Field(description="Refuse what could exceed it; a soft one is only shown.")] = True
+    hard: Annotated[
+        bool, Field(description="Refuse submissions that could exceed it; a soft budget is only shown.")
+    ] = True
 
 
 class Budget(BaseModel):
@@ -181,7 +187,7 @@ class Budget(BaseModel):
     id: str
     scope: str
     subject: str
-    subject_name: Annotated[str, Field(description="The account's or user's name; of a queue the subject.")]
+    subject_name: Annotated[str, Field(description="The account's or user's name; for a queue, its subject.")]
     period: str
     limit_usd: float
     spent_usd: float

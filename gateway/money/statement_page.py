@@ -76,7 +76,7 @@ def statement_page(statement: Statement) -> str:
             if usages
         ],
         "<h2>Movements</h2>",
-        "<p>Older movements are left out; the balances are of all.</p>" if statement.truncated else "",
+        "<p>Older movements are not listed; the balances include them.</p>" if statement.truncated else "",
         _table(("Time (UTC)", "Kind", "What", "Amount"), lines),
     ]
     title = f"Statement of {statement.account_name}"

@@ -82,7 +82,7 @@ class _Strict(BaseModel):
 
 
 class ResourceDocument(_Strict):
-    """What a queue may have of one GPU type, or of each (`gpu`)."""
+    """The GPUs that a queue may have of one type, or of each (`gpu`)."""
 
     quota: _Amount = None
     over_quota_weight: _Amount = Field(default=None, alias="overQuotaWeight")
@@ -102,11 +102,15 @@ class FairnessDocument(_Strict):
 class JobClassDocument(_Strict):
     """A class that submissions to the queue may name."""
 
-    value: Annotated[int, Field(ge=-1000, le=1000, description="Points; the ordering says what one is worth.")] = 0
+    value: Annotated[
+        int, Field(ge=-1000, le=1000, description="Points; the ordering defines what a point is worth.")
+    ] = 0
     administrators_only: bool = Field(default=False, alias="administratorsOnly")
 
 
-_MaxPriority = Annotated[int, Field(ge=0, le=MAX_PRIORITY, description="Above it takes an administrator's token.")]
+_MaxPriority = Annotated[
+    int, Field(ge=0, le=MAX_PRIORITY, description="A higher priority needs an administrator's token.")
+]
 _Name = Annotated[str, Field(max_length=63)]
 
 

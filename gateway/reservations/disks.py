@@ -31,7 +31,7 @@ class DiskRequest(BaseModel):
 
     name: DiskName
     size_gib: Annotated[
-        float | None, Field(gt=0, le=MOST_GIB, description="The most that it may have; left out: the operator's.")
+        float | None, Field(gt=0, le=MOST_GIB, description="Its maximum size; default: the operator's.")
     ] = None
 
     @property
@@ -44,7 +44,7 @@ class DiskSnapshot(BaseModel):
     """A snapshot of a disk."""
 
     id: str
-    time: Annotated[datetime | None, Field(description="It has everything that was written before.")]
+    time: Annotated[datetime | None, Field(description="It contains everything that was written before this time.")]
     size_bytes: Annotated[int, Field(description="The sum of the sizes of its files.")]
     files: int
     reason: Annotated[str, Field(description="`interval`, `warning`, `request` or `end`.")]
@@ -68,9 +68,9 @@ class Disk(BaseModel):
     last_used_time: datetime | None
     safe_time: Annotated[
         datetime | None,
-        Field(description="All that was written before is in its last snapshot; null if there is none."),
+        Field(description="Its last snapshot contains everything written before this time; null if there is none."),
     ]
-    reservation_id: Annotated[str | None, Field(description="The reservation that holds it.")]
+    reservation_id: Annotated[str | None, Field(description="The reservation that uses it.")]
     delete_time: datetime | None
     remove_time: Annotated[datetime | None, Field(description="When its snapshots are removed, if it is deleted.")]
     snapshots: Annotated[list[DiskSnapshot], Field(description="The oldest first.")]
@@ -87,14 +87,14 @@ class NewName(BaseModel):
 class TakenSnapshot(DiskSnapshot):
     """A snapshot that was taken on request."""
 
-    is_unchanged: Annotated[bool, Field(description="Nothing had changed: it is the one before.")]
+    is_unchanged: Annotated[bool, Field(description="Nothing had changed: it is the previous snapshot.")]
     skipped: Annotated[int, Field(description="Sockets, pipes and devices, which are left out.")]
 
 
 class DiskFile(BaseModel):
     """A file or folder."""
 
-    path: Annotated[str, Field(description="From the top of the home; that of a folder ends with `/`.")]
+    path: Annotated[str, Field(description="From the top of the home; the path of a folder ends with `/`.")]
     size_bytes: int
     time: datetime | None
 

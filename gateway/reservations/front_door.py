@@ -155,7 +155,7 @@ class Door(asyncssh.SSHServer):
         """Leads to a session; raises ChannelOpenError, whose text ssh shows."""
         del orig_host, orig_port
         if dest_port != SSH_PORT:
-            raise _refusal(f"port {dest_port} of {dest_host[:80]!r} is no session; only port {SSH_PORT} is")
+            raise _refusal(f"port {dest_port} of {dest_host[:80]!r} is not a session; only port {SSH_PORT} is")
         if self._channels >= MOST_CHANNELS:
             raise _refusal(f"{MOST_CHANNELS} connections are open already")
         return self._session(self._line, dest_host)
@@ -225,7 +225,7 @@ class Door(asyncssh.SSHServer):
                 if await self._find(line, host) != found:
                     return
             except grpc.aio.AioRpcError as error:
-                # If nobody can tell now, it goes on.
+                # If this cannot be found out now, it goes on.
                 if error.code() in {grpc.StatusCode.NOT_FOUND, grpc.StatusCode.FAILED_PRECONDITION}:
                     return
 

@@ -68,7 +68,7 @@ class KeyLookup:
             return joined([given_keys(given), PeopleKeys(notes=notes)])
 
     async def of(self, people: Sequence[schemas.AddedUser], user_name: str, field: str) -> PeopleKeys:
-        """The keys that are given, and those of people without any; raises ProblemError if somebody has none.
+        """The keys that are given, and those of people without any; raises ProblemError if a person has none.
 
         `field` is the request's, for the error.
         """
@@ -113,7 +113,7 @@ def joined(parts: Iterable[PeopleKeys]) -> PeopleKeys:
 
 
 class _NoKeysError(Exception):
-    """Somebody has no key, or it cannot be found out."""
+    """A person has no key, or their keys cannot be looked up."""
 
     def __init__(self, problem: Problem, *, is_away: bool = False) -> None:
         super().__init__(problem.detail)

@@ -28,7 +28,7 @@ MOST_KEY_CHARACTERS = 16_384
 
 _Hours = Annotated[
     float,
-    Field(strict=True, gt=0, le=MOST_HOURS, description="Decimals are taken; rounded to whole seconds."),
+    Field(strict=True, gt=0, le=MOST_HOURS, description="Decimals are accepted; rounded to whole seconds."),
 ]
 _Word = Annotated[str, Field(max_length=40)]
 _Person = Annotated[str, Field(max_length=64)]
@@ -63,13 +63,13 @@ class Key(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     user: Annotated[
-        _Person, Field(description="1 to 64 letters, digits, or any of `.`, `_`, `@`, `-`; left out: your user's name.")
+        _Person, Field(description="1 to 64 letters, digits, or any of `.`, `_`, `@`, `-`; default: your user's name.")
     ] = ""
     public_key: PublicKey
 
 
 class _Wanted(BaseModel):
-    """What both a reservation and its quote have."""
+    """The fields that a reservation and its quote share."""
 
     gpu_type: GpuType = ""
     gpu_count: Annotated[
@@ -79,32 +79,39 @@ class _Wanted(BaseModel):
         ),
     ] = 1
     distributed: Annotated[
-        bool, Field(strict=True, description="The GPUs may be those of several machines, all or none at once.")
+        bool,
+        Field(strict=True, description="The GPUs may be on several machines; all of them start together or none does."),
     ] = False
     allow_slow_links: Annotated[
-        bool, Field(strict=True, description="Whatever links there are between the machines will do.")
+        bool, Field(strict=True, description="Any links between the machines are accepted.")
     ] = False
     hours: _Hours
     start_time: Annotated[
         AwareDatetime | None,
-        Field(description="When its time begins, with a zone, such as `2026-11-28T09:00:00Z`; left out: at once."),
+        Field(description="When its time begins, with a zone, such as `2026-11-28T09:00:00Z`; default: at once."),
     ] = None
-    queue: Annotated[str, Field(max_length=63, description="Left out: `default`.")] = ""
+    queue: Annotated[str, Field(max_length=63, description="Default: `default`.")] = ""
     priority: Annotated[int, Field(strict=True, ge=MIN_PRIORITY, le=MAX_PRIORITY)] = 0
     fallback_gpu_types: Annotated[
         list[_Word],
-        Field(max_length=8, description="GPU types that will do, in this order, if no machine of `gpu_type` is free."),
+        Field(
+            max_length=8, description="GPU types to use, in order of preference, if no machine of `gpu_type` is free."
+        ),
     ] = []
 
     disk: Annotated[
-        str, Field(max_length=63, description="Your disk that is the home; left out or `none`: one that is not kept.")
+        str,
+        Field(
+            max_length=63,
+            description="Your disk that becomes the home; without it, or with `none`, the home is not kept.",
+        ),
     ] = ""
     image: Annotated[
         str,
         Field(
             max_length=MOST_CHARACTERS,
             description="The image whose files are the root, such as `registry.example:5000/team/rocm:6.2`, "
-            "from a registry that the operator allows; left out: the machine's own.",
+            "from a registry that the operator allows; default: the machine's own.",
         ),
     ] = ""
     build_digest: Annotated[
@@ -140,7 +147,7 @@ class _Wanted(BaseModel):
 
 
 class AddedUser(BaseModel):
-    """Somebody who may log in: with a key, or with those that Wavepool finds of them."""
+    """A person who may log in: with the key given, or with the keys that Wavepool finds."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -151,7 +158,7 @@ class AddedUser(BaseModel):
             "`github:` and a name on GitHub."
         ),
     ] = ""
-    public_key: Annotated[PublicKey | None, Field(description="Left out: the user's keys are looked up.")] = None
+    public_key: Annotated[PublicKey | None, Field(description="Default: look up the user's keys.")] = None
 
     @model_validator(mode="after")
     def _somebody(self) -> Self:
@@ -175,9 +182,11 @@ class BuildContextRequest(BaseModel):
 
 
 class BuildContext(BaseModel):
-    """What is stored."""
+    """The stored folder."""
 
-    build_digest: Annotated[str, Field(description="Its name for `POST /api/v1/reservations`, such as `sha256:…`.")]
+    build_digest: Annotated[
+        str, Field(description="The name to pass to `POST /api/v1/reservations`, such as `sha256:…`.")
+    ]
 
 
 class ReservationRequest(_Wanted):
@@ -193,14 +202,15 @@ class ReservationRequest(_Wanted):
     )
 
     name: Annotated[
-        str, Field(max_length=63, description="1 to 63 lower case letters, digits and hyphens; left out: one is made.")
+        str,
+        Field(max_length=63, description="1 to 63 lower case letters, digits and hyphens; default: a generated name."),
     ] = ""
     keys: Annotated[list[Key], Field(max_length=MOST_KEYS, description="Who may log in, with which keys.")] = []
     own_keys: Annotated[
         bool | None,
         Field(
             strict=True,
-            description="Take all keys that Wavepool finds of you, beside `keys`. Left out: if `keys` is empty.",
+            description="Use all your keys that Wavepool finds, beside `keys`. Default: true if `keys` is empty.",
         ),
     ] = None
     add_users: Annotated[
@@ -211,7 +221,7 @@ class ReservationRequest(_Wanted):
     @model_validator(mode="after")
     def _some_keys(self) -> Self:
         if self.own_keys is False and not self.keys and not self.add_users:
-            raise ValueError("give `keys`, or leave own_keys out: nobody could log in")
+            raise ValueError("give `keys`, or remove `own_keys`: without a key, logging in is not possible")
         return self
 
 
@@ -237,8 +247,8 @@ class UsageOfDay(BaseModel):
     user_id: str
     user: Annotated[str, Field(description="The user's name; the id, if it is not known now.")]
     gpu_type: str
-    gpu_hours: Annotated[float, Field(description="Two GPUs for an hour are two hours.")]
-    reservations: Annotated[int, Field(description="Reservations that had some of them.")]
+    gpu_hours: Annotated[float, Field(description="Two GPUs for one hour count as two hours.")]
+    reservations: Annotated[int, Field(description="Reservations that used some of them.")]
 
 
 class ReservationUsage(BaseModel):
@@ -252,7 +262,7 @@ class NotifyRequest(BaseModel):
 
     model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"text": "Maintenance at noon."}]})
 
-    text: Annotated[str, Field(min_length=1, max_length=2000, description="Line breaks and tabs are taken.")]
+    text: Annotated[str, Field(min_length=1, max_length=2000, description="Line breaks and tabs are allowed.")]
 
 
 class Notified(BaseModel):
@@ -268,12 +278,16 @@ class UsersRequest(BaseModel):
 
     add: Annotated[list[AddedUser], Field(max_length=MOST_KEYS, description="Beside the keys that are there.")] = []
     remove: Annotated[
-        list[_Person], Field(max_length=MOST_KEYS, description="Names; all their keys go, and they are logged out.")
+        list[_Person],
+        Field(
+            max_length=MOST_KEYS,
+            description="Names of users to remove: their keys are deleted, and they are logged out.",
+        ),
     ] = []
 
 
 class ReservationChange(BaseModel):
-    """What is to change."""
+    """The changes."""
 
     model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"name": "training"}]})
 
@@ -296,15 +310,15 @@ class Extension(BaseModel):
 
 
 class Act(BaseModel):
-    """What somebody did to a reservation."""
+    """A change that a person or the platform made to a reservation."""
 
     at: datetime | None
     by: Annotated[str | None, Field(description="A user's name; null if the platform did it.")]
     what: Annotated[str, Field(description="`extended`, `users_changed`, `notified` or `ending`.")]
     hours: Annotated[float | None, Field(description="That were added.")] = None
     added: Annotated[list[str], Field(description="Users who got a key.")] = []
-    removed: Annotated[list[str], Field(description="Users whose keys were taken away.")] = []
-    text: Annotated[str | None, Field(description="What was written to its terminals, or why it was ended.")] = None
+    removed: Annotated[list[str], Field(description="Users whose keys were removed.")] = []
+    text: Annotated[str | None, Field(description="The text written to its terminals, or why it was ended.")] = None
 
 
 class UserKey(BaseModel):
@@ -327,11 +341,11 @@ class Node(BaseModel):
     rank: Annotated[int, Field(description="From 0. The disk is the home on the machine of rank 0 alone.")]
     machine_id: str | None
     machine_gpus: Annotated[list[int], Field(description="The numbers of its GPUs on the machine.")]
-    state: Annotated[str, Field(description="That of the reservation: all are active at once.")]
+    state: Annotated[str, Field(description="The reservation's state: all are active at once.")]
     ready_at: Annotated[datetime | None, Field(description="Its session was ready.")]
     host_key: Annotated[str | None, Field(description="Names its session to ssh, such as `ssh-ed25519 AAAA…`.")]
     login_user: str | None
-    gaps: Annotated[list[str], Field(description="What holds less than it should on this machine.")]
+    gaps: Annotated[list[str], Field(description="Limits that this machine enforces less strictly than it should.")]
 
 
 class Reservation(BaseModel):
@@ -370,48 +384,50 @@ class Reservation(BaseModel):
     end_time: datetime | None
     time_left_seconds: Annotated[float | None, Field(description="Null unless it is active.")]
     position: Annotated[int | None, Field(description="In the queue, from 1; null if it does not wait.")]
-    eta_p50: Annotated[float | None, Field(description="Seconds until it likely starts.")]
-    eta_p90: Annotated[float | None, Field(description="Seconds within which it starts in 9 of 10 cases.")]
+    eta_p50: Annotated[float | None, Field(description="Expected seconds until it starts.")]
+    eta_p90: Annotated[float | None, Field(description="It starts within this many seconds in 9 of 10 cases.")]
     disk_name: Annotated[str | None, Field(description="The disk that is its home.")]
     disk_safe_time: Annotated[
-        datetime | None, Field(description="All that was written before is in the disk's last snapshot.")
+        datetime | None, Field(description="The disk's last snapshot contains everything written before this time.")
     ]
     disk_fault: Annotated[
-        str | None, Field(description="Why the last snapshot of its disk could not be taken; null if it was.")
+        str | None, Field(description="Why the last snapshot of its disk failed; null if it did not.")
     ]
     image: Annotated[str | None, Field(description="The image whose files are its root; null: the machine's own.")]
-    build_digest: Annotated[str | None, Field(description="Of what its image is built from; null: none is built.")]
+    build_digest: Annotated[str | None, Field(description="The digest of its build context; null: no image is built.")]
     preserve_entrypoint: Annotated[bool, Field(description="The image's own command is started in its session.")]
     image_digest: Annotated[str | None, Field(description="That of its session, such as `sha256:…`.")]
     steps: list[Step]
     extensions: list[Extension]
     history: Annotated[
         list[Act],
-        Field(description="What people did to it, among its last 500 events; only where one reservation is got."),
+        Field(description="Changes by people, among its last 500 events; not in lists."),
     ]
-    gaps: Annotated[list[str], Field(description="What holds less than it should on its machine.")]
+    gaps: Annotated[list[str], Field(description="Limits that its machine enforces less strictly than it should.")]
     software: Annotated[
         dict[str, str],
         Field(description="Versions of its machine's `driver`, `rocm` and `cuda`, as far as they are known."),
     ]
     host_key: Annotated[str | None, Field(description="Names its session to ssh, such as `ssh-ed25519 AAAA…`.")]
     login_user: str | None
-    ssh_command: Annotated[str | None, Field(description="What opens a shell there; null unless it is active.")]
+    ssh_command: Annotated[
+        str | None, Field(description="The command that opens a shell there; null unless it is active.")
+    ]
     users: Annotated[list[str], Field(description="Who may log in.")]
     keys: Annotated[list[UserKey], Field(description="With which keys.")]
     oom_count: Annotated[int, Field(description="Processes killed because memory ran out.")]
     last_oom_at: datetime | None
     last_login_at: datetime | None
-    idle_since: Annotated[datetime | None, Field(description="Since when nobody is connected; null if somebody is.")]
+    idle_since: Annotated[
+        datetime | None, Field(description="Since when there is no connection; null while there is one.")
+    ]
     connections: Annotated[int, Field(description="That are open.")]
     price_per_gpu_hour: Annotated[float, Field(description="Dollars.")]
     hold_usd: Annotated[float, Field(description="Credit on hold for it.")]
     cost_usd: Annotated[float, Field(description="Charged so far.")]
     machine_cost_usd: Annotated[
         float | None,
-        Field(
-            description="What its GPUs cost the operator, as reported so far; null in lists, and if it is not known."
-        ),
+        Field(description="The operator's cost of its GPUs, as reported so far; null in lists, and if unknown."),
     ] = None
     overhead_usd: Annotated[float | None, Field(description="`machine_cost_usd` less what was charged.")] = None
     events_url: str
@@ -421,9 +437,7 @@ class ChangedReservation(Reservation):
     """A reservation that was made, or whose users were changed."""
 
     added_keys: Annotated[list[AddedKey], Field(description="The keys of the request.")]
-    notes: Annotated[
-        list[str], Field(description="What is not as it should be, such as a key that is left out and why.")
-    ]
+    notes: Annotated[list[str], Field(description="Warnings, such as a key that is not used and why.")]
 
 
 class ReservationPage(BaseModel):
@@ -434,7 +448,7 @@ class ReservationPage(BaseModel):
 
 
 class ReservationQuote(BaseModel):
-    """What a reservation would cost at most, and how long it would wait."""
+    """The maximum cost of a reservation, and how long it would wait."""
 
     gpu_type: str
     gpu_count: int
@@ -442,7 +456,7 @@ class ReservationQuote(BaseModel):
     hours: float
     price_per_gpu_hour: Annotated[float, Field(description="Dollars.")]
     hold_usd: Annotated[float, Field(description="For the whole time, on the dearest of its GPU types.")]
-    eta_p50: Annotated[float | None, Field(description="Seconds until it would likely start; null: not known.")]
+    eta_p50: Annotated[float | None, Field(description="Expected seconds until it would start; null: not known.")]
     eta_p90: float | None
     start_time: Annotated[datetime | None, Field(description="When it is to start, if it starts later.")]
 
@@ -455,11 +469,11 @@ class CalendarEntry(BaseModel):
     start_time: datetime | None
     end_time: datetime | None
     state: str
-    machine_id: Annotated[str | None, Field(description="That it has, or is likely to get; null: not started yet.")]
-    late: Annotated[bool, Field(description="There will be no GPUs for it at its start, as far as is known now.")]
-    reservation_id: Annotated[
-        str | None, Field(description="Null, as are name and owner, if you may not see whose it is.")
+    machine_id: Annotated[
+        str | None, Field(description="The machine that it has, or is likely to get; null: not started yet.")
     ]
+    late: Annotated[bool, Field(description="It is expected to have no GPUs at its start.")]
+    reservation_id: Annotated[str | None, Field(description="Null, like name and owner, if you may not see them.")]
     name: str | None
     owner: Annotated[str | None, Field(description="A user's name.")]
 
@@ -474,37 +488,39 @@ class SizeWait(BaseModel):
     """How long a reservation of so many GPUs would wait."""
 
     gpu_count: int
-    eta_p50: Annotated[float | None, Field(description="Seconds; null: not known, or no machine has so many.")]
+    eta_p50: Annotated[float | None, Field(description="Seconds; null: not known, or no machine has so many GPUs.")]
     eta_p90: float | None
 
 
 class QueueHead(BaseModel):
-    """What is the first in line for a GPU type, without whose it is."""
+    """The first in line for a GPU type, without its owner."""
 
-    gpu_count: Annotated[int, Field(description="The GPUs that it lies on, of all its machines.")]
-    create_time: Annotated[datetime | None, Field(description="Since when it waits.")]
+    gpu_count: Annotated[int, Field(description="The numbers of its GPUs, on all its machines.")]
+    create_time: Annotated[datetime | None, Field(description="When it began to wait.")]
     reason: str
 
 
 class GpuAvailability(BaseModel):
-    """What there is of one GPU type."""
+    """The machines and queue of one GPU type."""
 
     gpu_type: str
     total_gpus: Annotated[int, Field(description="Of ready machines.")]
     free_gpus: int
-    largest_free: Annotated[int, Field(description="The most that are free on one machine.")]
+    largest_free: Annotated[int, Field(description="The largest number free on one machine.")]
     reserved_gpus: int
     queue_length: Annotated[int, Field(description="Submissions and reservations that wait.")]
     price_per_gpu_hour: Annotated[float, Field(description="Dollars.")]
     waits: list[SizeWait]
     next_dated_time: Annotated[datetime | None, Field(description="The next start of a reservation that starts later.")]
     next_dated_gpus: Annotated[int, Field(description="GPUs that are kept for those that start then.")]
-    maintenance: Annotated[str | None, Field(description="Why it cannot be reserved now, or only by some; else null.")]
+    maintenance: Annotated[
+        str | None, Field(description="Why it cannot be reserved now, or only by some users; else null.")
+    ]
     queue_head: Annotated[QueueHead | None, Field(description="The first in line, and why it waits; null: none waits.")]
 
 
 class Availability(BaseModel):
-    """What could be reserved now, by GPU type."""
+    """The GPUs that could be reserved now, by type."""
 
     gpu_types: list[GpuAvailability]
 

@@ -44,7 +44,7 @@ FIRST_BYTES_SECONDS = 20.0
 MOST_MESSAGE_BYTES = 256 * 1024
 """Limit for one message of a client; the WebSocket library enforces it, with the close code 1009."""
 MOST_REASON_BYTES = 123
-"""What a WebSocket's close frame holds."""
+"""The largest reason that a WebSocket's close frame holds."""
 CLOSED_BY_SESSION = 1000
 NO_TEXT = 1003
 BYTES_AFTER_END = 1002
@@ -141,7 +141,7 @@ class Tunnels:
 
 
 class Place:
-    """The place of one tunnel: whoever carries bytes adds them to `moved`, and they are added up now and then."""
+    """One tunnel's place: the code that carries bytes adds them to `moved`, which is added up now and then."""
 
     def __init__(self, tunnels: Tunnels, user_id: str, shown: str) -> None:
         self._tunnels = tunnels
@@ -191,11 +191,11 @@ class Way:
         return self._upstreams.vmpool.OpenTunnel()
 
     async def barred(self, target: GetTunnelTargetResponse) -> Ending | None:
-        """Why the visitor may not go to the target any more; None if they may, or if nobody can tell now."""
+        """Why the visitor may not go to the target any more; None if they may, or if this cannot be found out now."""
         try:
             caller = await self._authenticator.fresh_caller(self._visitor.token)
             if caller is None or "submit" not in caller.scopes:
-                return Ending(TOKEN_GONE, "The API token does not work any more; use another.")
+                return Ending(TOKEN_GONE, "The API token no longer works; use another.")
             found = await self._target_for(caller)
         except grpc.aio.AioRpcError as error:
             code = _GONE.get(error.code())

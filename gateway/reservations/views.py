@@ -40,7 +40,7 @@ def user_ids_of(reservation: pb.Reservation) -> set[str]:
 
 
 def user_id_of(event: pb.ReservationEvent) -> str:
-    """Who caused an event; empty if it is nobody's act."""
+    """The user who caused an event; empty if no user did."""
     kind = event.WhichOneof("event")
     return getattr(event, kind).user_id if kind in ACTS else ""
 
@@ -173,7 +173,7 @@ def quote_of(quote: pb.QuoteReservationResponse) -> schemas.ReservationQuote:
 def calendar_of(
     found: pb.GetCalendarResponse, names: Mapping[str, str], account_ids: Container[str]
 ) -> schemas.ReservationCalendar:
-    """Which GPUs are taken when; those of other accounts than these are nobody's by name."""
+    """When each GPU is taken; reservations of other accounts have no name or owner."""
     return schemas.ReservationCalendar(entries=[_calendar_entry(one, names, account_ids) for one in found.entries])
 
 
@@ -196,7 +196,7 @@ def _calendar_entry(
 
 
 def availability_of(found: pb.GetAvailabilityResponse) -> schemas.Availability:
-    """What there is, by GPU type."""
+    """The machines and queue of each GPU type."""
     return schemas.Availability(
         gpu_types=[
             schemas.GpuAvailability(
@@ -269,7 +269,7 @@ def _no_show(event: pb.ReservationEvent) -> Frame:
 
 def _retrying(event: pb.ReservationEvent) -> Frame:
     place = {"position": None, "eta_p50": None, "eta_p90": None}
-    message = f"In the queue again, through no fault of yours: {event.retrying.reason}"
+    message = f"Back in the queue, through no fault of yours: {event.retrying.reason}"
     return Frame("QUEUED", {**place, "message": message})
 
 

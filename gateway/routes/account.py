@@ -55,11 +55,11 @@ class Me(BaseModel):
     user_id: str
     user_name: str
     role: Annotated[str, Field(description="`user`, `operator`, `admin` or `service`.")]
-    account_id: Annotated[str, Field(description="The account that the token charges.")]
+    account_id: Annotated[str, Field(description="The account that pays for the token's submissions.")]
     account_name: str
     token_id: str
     admin: bool
-    scopes: Annotated[list[str], Field(description="All that the token may do.")]
+    scopes: Annotated[list[str], Field(description="The scopes of the token.")]
     expire_time: Annotated[datetime | None, Field(description="When the token stops working; null: never.")]
 
 

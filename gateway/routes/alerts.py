@@ -46,10 +46,17 @@ class Alert(BaseModel):
     id: Annotated[str, Field(description="A new one each time that the alert begins.")]
     rule: str
     severity: Annotated[str, Field(description="INFO, WARNING or CRITICAL.")]
-    phase: Annotated[str, Field(description="PENDING: not for long enough yet. FIRING: people were told.")]
-    no_data: Annotated[bool, Field(description="Its source is silent, so nobody knows whether it is over.")]
+    phase: Annotated[
+        str,
+        Field(description="PENDING: the condition has not lasted long enough yet. FIRING: notifications were sent."),
+    ]
+    no_data: Annotated[
+        bool, Field(description="Its source reports nothing, so it is unknown whether the alert is over.")
+    ]
     source: str
-    labels: Annotated[dict[str, str], Field(description="What it is about; `account` makes it an account's own.")]
+    labels: Annotated[
+        dict[str, str], Field(description="The subject of the alert; with `account`, it belongs to that account.")
+    ]
     summary: str
     value: float
     since: Annotated[datetime | None, Field(description="When it entered its phase.")]
@@ -75,7 +82,7 @@ class AlertDelivery(BaseModel):
 class AlertTransition(BaseModel):
     """Something that happened to an alert."""
 
-    id: Annotated[str, Field(description="Channels pass it on, so that a repeated message can be told.")]
+    id: Annotated[str, Field(description="Channels pass it on, so that a repeated message can be recognised.")]
     alert_id: str
     rule: str
     severity: str
@@ -102,10 +109,12 @@ class AlertRule(BaseModel):
     reading: str
     comparison: Annotated[str, Field(description="`>=`, `>`, `<=` or `<`.")]
     threshold: float
-    clear_threshold: Annotated[float, Field(description="An alert ends when the reading is not beyond this one.")]
+    clear_threshold: Annotated[
+        float, Field(description="The alert ends when the reading is no longer beyond this threshold.")
+    ]
     for_seconds: float
     summary: str
-    last_reading_time: Annotated[datetime | None, Field(description="Nothing has reported yet if null.")]
+    last_reading_time: Annotated[datetime | None, Field(description="Null: there has been no report yet.")]
 
 
 class AlertChannel(BaseModel):
@@ -128,11 +137,11 @@ class AlertTest(BaseModel):
 
     model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"channel": "log"}]})
 
-    channel: Annotated[str, Field(max_length=100, description="Every channel where empty.")] = ""
+    channel: Annotated[str, Field(max_length=100, description="Empty: every channel.")] = ""
 
 
 class TestDelivery(BaseModel):
-    """What became of a test message."""
+    """The outcome of a test message."""
 
     channel: str
     delivered: bool
@@ -140,7 +149,7 @@ class TestDelivery(BaseModel):
 
 
 class AlertTestResult(BaseModel):
-    """What became of the test messages."""
+    """The outcomes of the test messages."""
 
     deliveries: list[TestDelivery]
 
@@ -188,7 +197,7 @@ async def list_alert_rules(account: TheAccount, gateway: TheGateway) -> AlertRul
 
 @router.post("/test", responses=problems(403, 404))
 async def send_test_alert(body: AlertTest, _: TheAdmin, gateway: TheGateway) -> AlertTestResult:
-    """Send a test message by one channel, or by each, and see what becomes of it."""
+    """Send a test message through one channel, or through each, and report the outcome."""
     request = SendTestAlertRequest(channel=body.channel)
     answer = await gateway.upstreams.alerts.SendTestAlert(request, timeout=TEST_TIMEOUT_SECONDS)
     return AlertTestResult(

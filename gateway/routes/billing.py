@@ -28,7 +28,9 @@ STATEMENT_FORMS: Responses = {200: {"content": {"text/csv": {}, "text/html": {}}
 Start = Annotated[RequestInstant | None, Query(alias="from", description="The first instant; none: the beginning.")]
 End = Annotated[RequestInstant | None, Query(alias="to", description="The first instant after it; none: now.")]
 AccountId = Annotated[str, Query(max_length=100, description="Your own account if empty.")]
-IdempotencyKey = Annotated[str, Header(max_length=180, description="Repeat it to try again without doing it twice.")]
+IdempotencyKey = Annotated[
+    str, Header(max_length=180, description="Repeat the same key to try again; the action is done once.")
+]
 
 
 @router.get("/report", responses=problems(403, 422))
@@ -45,7 +47,7 @@ async def get_report(_: TheOverseer, gateway: TheGateway, start: Start = None, e
 
 @router.get("/verify", responses=problems(403))
 async def verify_ledger(_: TheOverseer, gateway: TheGateway) -> schemas.LedgerProof:
-    """Add the whole ledger up again, and check its hash chain."""
+    """Recompute the whole ledger, and check its hash chain."""
     request = reports_pb2.VerifyLedgerRequest()
     return proof_of(await gateway.upstreams.reports.VerifyLedger(request, timeout=VERIFY_TIMEOUT_SECONDS))
 
@@ -60,7 +62,7 @@ async def get_statement(
     user_id: Annotated[str, Query(max_length=100, description="Only what was charged for this user.")] = "",
     form: Annotated[Literal["json", "csv", "html"], Query(alias="format")] = "json",
 ) -> schemas.Statement | Response:
-    """Get an account's movements of a period, with the balance before and after, as JSON, CSV, or a page to file."""
+    """Get an account's movements in a period, with the balance before and after, as JSON, CSV, or a printable page."""
     request = reports_pb2.GetStatementRequest(
         account_id=account.seen_account(account_id),
         user_id=user_id,
@@ -109,7 +111,7 @@ async def grant_credit(
 async def revoke_credit(
     body: schemas.RevocationRequest, _: TheAdmin, gateway: TheGateway, idempotency_key: IdempotencyKey = ""
 ) -> schemas.Credit:
-    """Take credit back that was granted by mistake, as far as it is neither spent nor on hold."""
+    """Take back credit that was granted by mistake, if it is neither spent nor on hold."""
     request = billing_pb2.RevokeCreditRequest(
         account_id=body.account_id,
         amount_micros=micros_of(body.amount_usd),
@@ -124,7 +126,7 @@ async def revoke_credit(
 async def refund_charge(
     body: schemas.RefundRequest, _: TheAdmin, gateway: TheGateway, idempotency_key: IdempotencyKey = ""
 ) -> schemas.Credit:
-    """Give a charge back, in whole or in part."""
+    """Refund a charge, in whole or in part."""
     request = billing_pb2.RefundChargeRequest(
         hold_id=body.hold_id,
         amount_micros=micros_of(body.amount_usd),

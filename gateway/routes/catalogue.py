@@ -33,7 +33,7 @@ class GpuPrice(BaseModel):
 class GpuTypes(BaseModel):
     """GPU types that a submission can ask for, with their prices."""
 
-    gpu_types: Annotated[list[GpuPrice], Field(description="The first is that of whoever names none.")]
+    gpu_types: Annotated[list[GpuPrice], Field(description="The first is the default.")]
 
 
 class ProblemSummary(BaseModel):
@@ -51,7 +51,7 @@ class ProblemDetail(ProblemSummary):
     """A problem with its texts."""
 
     statement: Annotated[str, Field(description="Markdown.")]
-    starter: Annotated[str, Field(description="HIP source to begin from.")]
+    starter: Annotated[str, Field(description="HIP source to start from.")]
 
 
 class ProblemList(BaseModel):
@@ -69,7 +69,7 @@ async def list_problems(_: TheAccount, gateway: TheGateway) -> ProblemList:
 
 @router.get("/problems/{slug}", responses=problems(404))
 async def get_problem(slug: str, _: TheAccount, gateway: TheGateway, dtype: DtypeQuery = "") -> ProblemDetail:
-    """Get one problem with its statement and a source to begin from."""
+    """Get one problem with its statement and a source to start from."""
     request = GetProblemRequest(slug=slug, dtype=dtype)
     return problem_detail_of(await gateway.upstreams.scheduler.GetProblem(request, timeout=CALL_TIMEOUT_SECONDS))
 

@@ -35,7 +35,7 @@ router = APIRouter(prefix="/disks", tags=["disks"], route_class=JsonRoute)
 ALL = "all"
 DiskName = Annotated[str, Path(max_length=63)]
 Owner = Annotated[
-    str, Query(max_length=100, description="A user's id, for operators and administrators; left out: you.")
+    str, Query(max_length=100, description="A user's id, for operators and administrators; default: you.")
 ]
 FIELD_NAMES = {"size_limit_bytes": "size_gib"}
 NEW_NAME = {"new_name": "name"}
@@ -56,9 +56,9 @@ async def list_disks(
     gateway: TheGateway,
     user_id: Annotated[
         str,
-        Query(max_length=100, description="A user's id, or `all`, for operators and administrators; left out: you."),
+        Query(max_length=100, description="A user's id, or `all`, for operators and administrators; default: you."),
     ] = "",
-    deleted: Annotated[bool, Query(description="Those that are deleted and not yet removed, too.")] = False,  # noqa: FBT002 - in the query
+    deleted: Annotated[bool, Query(description="Include deleted disks that are not yet removed.")] = False,  # noqa: FBT002 - in the query
 ) -> DiskList:
     """List your disks."""
     owner = "" if user_id == ALL and caller.oversees else _owner(caller, user_id)
@@ -100,7 +100,7 @@ async def get_content(name: DiskName, caller: TheAccount, gateway: TheGateway, u
 async def take_snapshot(
     name: DiskName, caller: TheSubmitter, gateway: TheGateway, user_id: Owner = ""
 ) -> TakenSnapshot:
-    """Take a snapshot of a disk that an active reservation has. It is whole once this answers: perhaps in minutes."""
+    """Take a snapshot of a disk that an active reservation uses. It is complete once this answers."""
     request = pb.SnapshotDiskRequest(user_id=_owner(caller, user_id), name=name)
     try:
         answer = await gateway.upstreams.disks.SnapshotDisk(request, timeout=SNAPSHOT_SECONDS)
@@ -110,7 +110,7 @@ async def take_snapshot(
 
 
 def _owner(caller: Caller, user_id: str) -> str:
-    """Whose disk is meant; raises ProblemError."""
+    """The user whose disk is meant; raises ProblemError."""
     if user_id in {"", caller.user_id}:
         return caller.user_id
     if caller.oversees:

@@ -29,7 +29,7 @@ router = APIRouter(prefix="/metrics", tags=["metrics"], route_class=JsonRoute)
 
 
 class Grouping(StrEnum):
-    """What jobs are put together by."""
+    """How jobs are grouped."""
 
     ALL = "all"
     USER = "user"
@@ -64,15 +64,21 @@ class JobFigures(BaseModel):
     ]
     name: Annotated[str, Field(description="For people: a user's name, otherwise the group itself.")]
     jobs: Annotated[int, Field(description="That ended: `succeeded` + `failed` + `cancelled`.")]
-    succeeded: Annotated[int, Field(description="With a verdict about the submission, whatever it is.")]
+    succeeded: Annotated[int, Field(description="With any verdict about the submission.")]
     accepted: Annotated[int, Field(description="With the verdict `ACCEPTED`.")]
     failed: Annotated[int, Field(description="By our fault.")]
     cancelled: int
-    lost_attempts: Annotated[int, Field(description="That ended by our fault; not those that somebody stopped.")]
+    lost_attempts: Annotated[
+        int,
+        Field(
+            description="Attempts that ended through no fault of the submission; those that a user stopped "
+            "do not count."
+        ),
+    ]
     wait: Annotated[Spread | None, Field(description="From submission to the first machine.")]
     run: Annotated[Spread | None, Field(description="With a machine.")]
-    useful_gpu_seconds: Annotated[float, Field(description="GPU time of runs that came to a verdict.")]
-    paid_gpu_seconds: Annotated[float, Field(description="GPU time that leases held.")]
+    useful_gpu_seconds: Annotated[float, Field(description="GPU time of runs that reached a verdict.")]
+    paid_gpu_seconds: Annotated[float, Field(description="GPU time that was leased.")]
     efficiency: Annotated[float | None, Field(description="Useful over paid; null if nothing was paid for.")]
     gflops: Annotated[float | None, Field(description="The highest mean rate of a benchmark; null without one.")]
 
@@ -83,27 +89,27 @@ class JobMetrics(BaseModel):
     group_by: Grouping
     since: datetime | None
     until: datetime | None
-    kept_since: Annotated[datetime | None, Field(description="Jobs that ended before are forgotten.")]
-    groups: Annotated[list[JobFigures], Field(description="The one with most paid GPU time first; at most 200.")]
+    kept_since: Annotated[datetime | None, Field(description="Jobs that ended before this time are not counted.")]
+    groups: Annotated[list[JobFigures], Field(description="Ordered by paid GPU time, most first; at most 200.")]
 
 
 class QueueFigures(BaseModel):
-    """What waits and runs now, of one queue and GPU type."""
+    """Jobs of one queue and GPU type that wait and run now."""
 
     queue: str
     gpu_type: str
     waiting_jobs: int
     running_jobs: int
     oldest_wait_seconds: Annotated[float, Field(description="0 if nothing waits.")]
-    p90_wait_seconds: Annotated[float, Field(description="Nine of ten waiting jobs have waited less.")]
-    stuck_jobs: Annotated[int, Field(description="That no machine can serve while none can be started.")]
+    p90_wait_seconds: Annotated[float, Field(description="Nine in ten waiting jobs have waited less.")]
+    stuck_jobs: Annotated[int, Field(description="Jobs that no machine can run, and for which none can be started.")]
     ended_jobs: Annotated[int, Field(description="In the last `window_seconds`.")]
-    failed_jobs: Annotated[int, Field(description="Of them, by our fault.")]
+    failed_jobs: Annotated[int, Field(description="Of them, those that failed through no fault of the submission.")]
     lost_attempts: int
 
 
 class QueueMetrics(BaseModel):
-    """What waits and runs now."""
+    """Jobs that wait and run now."""
 
     queues: list[QueueFigures]
     window_seconds: float
@@ -113,12 +119,12 @@ class QueueMetrics(BaseModel):
 async def get_job_metrics(
     account: TheAccount,
     gateway: TheGateway,
-    group_by: Annotated[Grouping, Query(description="What jobs are put together by.")] = Grouping.ALL,
-    since: Annotated[RequestInstant | None, Query(description="Left out: a day before the end.")] = None,
-    until: Annotated[RequestInstant | None, Query(description="Not included. Left out: now.")] = None,
-    account_id: Annotated[str, Query(max_length=100, description="Left out: your own; for operators all.")] = "",
+    group_by: Annotated[Grouping, Query(description="How jobs are grouped.")] = Grouping.ALL,
+    since: Annotated[RequestInstant | None, Query(description="Default: a day before the end.")] = None,
+    until: Annotated[RequestInstant | None, Query(description="Not included. Default: now.")] = None,
+    account_id: Annotated[str, Query(max_length=100, description="Default: your own; for operators all.")] = "",
 ) -> JobMetrics:
-    """Add up the jobs that ended in a period: how many, how long they waited and ran, and what their time was for."""
+    """Add up the jobs that ended in a period: how many, how long they waited and ran, and how their time was used."""
     everybodys = account.oversees and not account_id
     request = metrics_pb2.GetJobMetricsRequest(
         account_ids=[] if everybodys else [account.seen_account(account_id)],
@@ -142,7 +148,7 @@ async def get_job_metrics(
 
 @router.get("/queues")
 async def get_queue_metrics(_: TheAccount, gateway: TheGateway) -> QueueMetrics:
-    """Say what waits and runs now, by queue and GPU type."""
+    """Count the jobs that wait and run now, by queue and GPU type."""
     request = metrics_pb2.GetCurrentMetricsRequest()
     found = await gateway.upstreams.metrics.GetCurrentMetrics(request, timeout=CALL_TIMEOUT_SECONDS)
     return QueueMetrics(

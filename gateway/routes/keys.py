@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 router = APIRouter(prefix="/keys", tags=["keys"], route_class=JsonRoute)
 
 GithubName = Annotated[str, Field(min_length=1, max_length=39)]
-UserQuery = Annotated[str, Query(max_length=100, description="A user's id or name, for administrators; left out: you.")]
+UserQuery = Annotated[str, Query(max_length=100, description="A user's id or name, for administrators; default: you.")]
 
 
 class KeyRequest(BaseModel):
@@ -39,7 +39,7 @@ class KeyRequest(BaseModel):
     )
 
     public_key: PublicKey
-    name: Annotated[str, Field(max_length=64, description="For people; left out: the comment of the line.")] = ""
+    name: Annotated[str, Field(max_length=64, description="For people; default: the comment of the line.")] = ""
 
 
 class UserKey(BaseModel):
@@ -71,11 +71,13 @@ class ClaimRequest(BaseModel):
 
 
 class Claim(BaseModel):
-    """What to sign to show that a name on GitHub is yours."""
+    """The text to sign to show that a name on GitHub is yours."""
 
     challenge: Annotated[str, Field(description="Sign exactly this, with `ssh-keygen -Y sign -n wavepool`.")]
     expire_time: datetime | None
-    fingerprints: Annotated[list[str], Field(description="Of the keys that count: those of this name on GitHub.")]
+    fingerprints: Annotated[
+        list[str], Field(description="Fingerprints of the keys that are accepted: the keys of this name on GitHub.")
+    ]
 
 
 class SignedClaim(BaseModel):
@@ -99,7 +101,7 @@ class ClaimedName(BaseModel):
 
 @router.post("", status_code=201, responses=problems(403, 404, 409))
 async def add_key(body: KeyRequest, caller: TheManager, gateway: TheGateway, user: UserQuery = "") -> UserKey:
-    """Add a public key, which your reservations take from now on. A key that you have already stays as it is."""
+    """Add a public key, which new reservations will accept. A key that you already have is not changed."""
     request = AddKeyRequest(caller_token_id=caller.token_id, user=user, public_key=body.public_key, name=body.name)
     return key_of((await call(gateway.upstreams.identity.AddKey, request)).key)
 
@@ -114,7 +116,7 @@ async def list_keys(caller: TheAccount, gateway: TheGateway, user: UserQuery = "
 
 @router.post("/claims", status_code=201, responses=problems(403, 409))
 async def begin_claim(body: ClaimRequest, caller: TheManager, gateway: TheGateway) -> Claim:
-    """Begin to claim a name on GitHub. Whoever can sign the challenge with one of its keys is its user."""
+    """Begin to claim a name on GitHub. To prove that it is yours, sign the challenge with one of its keys."""
     request = BeginGithubClaimRequest(caller_token_id=caller.token_id, github_name=body.github_name)
     answer = await call(gateway.upstreams.identity.BeginGithubClaim, request)
     return Claim(
@@ -126,7 +128,7 @@ async def begin_claim(body: ClaimRequest, caller: TheManager, gateway: TheGatewa
 
 @router.put("/claims", responses=problems(403, 409))
 async def finish_claim(body: SignedClaim, caller: TheManager, gateway: TheGateway) -> ClaimedName:
-    """Claim a name on GitHub with the signature. Each challenge serves for one try."""
+    """Claim a name on GitHub with the signature. Each challenge can be used once."""
     request = FinishGithubClaimRequest(
         caller_token_id=caller.token_id,
         github_name=body.github_name,
@@ -143,7 +145,7 @@ async def remove_key(
     caller: TheManager,
     gateway: TheGateway,
 ) -> Response:
-    """Forget a public key. Reservations that were made with it keep it."""
+    """Remove a public key. Existing reservations keep it."""
     request = RemoveKeyRequest(caller_token_id=caller.token_id, key=key)
     await call(gateway.upstreams.identity.RemoveKey, request)
     return Response(status_code=204)

@@ -26,14 +26,14 @@ router = APIRouter(prefix="/machines", tags=["machines"], route_class=JsonRoute)
 
 MachineId = Annotated[str, Path(max_length=100)]
 Reason = Annotated[str, Query(max_length=200, description="For people.")]
-Force = Annotated[bool, Query(description="Also if reservations stand on it.")]
+Force = Annotated[bool, Query(description="Even if there are reservations on it.")]
 
 
 @router.get("")
 async def list_machines(
     jobs: TheVisibleJobs,
     gateway: TheGateway,
-    include_ended: Annotated[bool, Query(description="Also machines that are over.")] = False,  # noqa: FBT002 - a query parameter
+    include_ended: Annotated[bool, Query(description="Include machines that have ended.")] = False,  # noqa: FBT002 - a query parameter
 ) -> MachineList:
     """List the machines of the pool, with the cost of each so far."""
     request = ListMachinesRequest(include_ended=include_ended)
@@ -90,7 +90,7 @@ async def follow_machine(
     if machine.HasField("release_time") and after_seq:
         left = [frame async for frame in frames]
         if not left:
-            # 204 tells a browser's EventSource to stop reconnecting.
+            # On 204, a browser's EventSource stops reconnecting.
             return Response(status_code=204, media_type="text/event-stream")
         frames = machine_desk.listed(left)
     return EventStream(frames, gateway.settings.heartbeat, gateway.settings.send_timeout)
@@ -106,7 +106,7 @@ async def drain_machine(
 ) -> Machine:
     """Let a machine finish its runs and reservations, then stop it.
 
-    A machine that already drains or is over stays as it is.
+    A machine that already drains or has ended is not changed.
     """
     request = DrainMachineRequest(machine_id=machine_id, reason=reason, force=force)
     return machine_of((await gateway.upstreams.vmpool.DrainMachine(request, timeout=CALL_TIMEOUT_SECONDS)).machine)
@@ -120,7 +120,7 @@ async def stop_machine(
     reason: Reason = "",
     force: Force = False,  # noqa: FBT002 - a query parameter
 ) -> Machine:
-    """Stop a machine at once; its runs start again elsewhere. A machine that is over stays as it is."""
+    """Stop a machine at once; its runs start again elsewhere. A machine that has ended is not changed."""
     request = StopMachineRequest(machine_id=machine_id, reason=reason, force=force)
     return machine_of((await gateway.upstreams.vmpool.StopMachine(request, timeout=CALL_TIMEOUT_SECONDS)).machine)
 
@@ -131,8 +131,8 @@ async def get_machine_logs(
     _: TheOperator,
     still_allowed: TheStillAllowed,
     gateway: TheGateway,
-    follow: Annotated[bool, Query(description="Go on with what comes, until the machine is over.")] = False,  # noqa: FBT002 - a query parameter
-    tail: Annotated[int, Query(ge=0, le=10_000, description="Only so many of the last lines; 0: all.")] = 0,
+    follow: Annotated[bool, Query(description="Continue with new lines until the machine has ended.")] = False,  # noqa: FBT002 - a query parameter
+    tail: Annotated[int, Query(ge=0, le=10_000, description="Only this many of the last lines; 0: all.")] = 0,
 ) -> Response:
     """Get the output of a machine's executor, as text."""
     request = GetMachineLogsRequest(machine_id=machine_id, follow=follow, tail_lines=tail)

@@ -28,7 +28,7 @@ async def list_offers(
     gateway: TheGateway,
     gpu_type: Annotated[str, Query(max_length=40, description="Only machines with this GPU.")] = "",
 ) -> OfferList:
-    """List the machines that can be had now, cheapest per GPU first: their cost, and what users are charged."""
+    """List the machines that are available now, cheapest per GPU first, with their cost and the price for users."""
     request = ListOffersRequest(gpu_type=gpu_type)
     offers, prices = await asyncio.gather(
         gateway.upstreams.vmpool.ListOffers(request, timeout=PROVIDERS_TIMEOUT_SECONDS), _prices(gateway)

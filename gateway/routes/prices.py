@@ -56,7 +56,7 @@ class GpuTimePrice(BaseModel):
     gpu_type: str
     spot: Annotated[bool, Field(description="On spot machines. Without such a price they cost the ordinary one.")]
     price_usd_per_hour: Annotated[float, Field(description="Of one whole GPU.")]
-    minimum_billed_seconds: Annotated[float, Field(description="The least time that is charged.")]
+    minimum_billed_seconds: Annotated[float, Field(description="The minimum time that is charged.")]
     billing_increment_seconds: Annotated[float, Field(description="Beyond that, time is charged in steps of these.")]
     start_time: datetime | None
     end_time: Annotated[datetime | None, Field(description="Null: until another price is set.")]
@@ -67,7 +67,7 @@ class PriceList(BaseModel):
     """The prices of now."""
 
     currency: str
-    prices: Annotated[list[GpuTimePrice], Field(description="The first is that of whoever names no GPU type.")]
+    prices: Annotated[list[GpuTimePrice], Field(description="The first is of the default GPU type.")]
 
 
 class PricePeriod(GpuTimePrice):
@@ -98,11 +98,11 @@ class NewPrice(BaseModel):
     gpu_type: Annotated[str, Field(min_length=1, max_length=40, description="In any case.")]
     price_usd_per_hour: Annotated[float, Field(strict=True, ge=-MOST_USD, le=MOST_USD, description="Of one whole GPU.")]
     spot: Annotated[bool, Field(strict=True, description="The price on spot machines.")] = False
-    minimum_billed_seconds: Annotated[Seconds, Field(description="The least time that is charged.")] = 0.0
+    minimum_billed_seconds: Annotated[Seconds, Field(description="The minimum time that is charged.")] = 0.0
     billing_increment_seconds: Annotated[Seconds, Field(description="0: time is charged by the microsecond.")] = 0.0
-    start_time: Annotated[Instant | None, Field(description="Never in the past; left out: now.")] = None
+    start_time: Annotated[Instant | None, Field(description="Never in the past; default: now.")] = None
     end_time: Annotated[
-        Instant | None, Field(description="The price before counts again then; left out: until another price is set.")
+        Instant | None, Field(description="The price before counts again then; default: until another price is set.")
     ] = None
     replace_planned: Annotated[
         bool, Field(strict=True, description="Withdraws planned prices that begin at `start_time` or later.")
@@ -121,7 +121,7 @@ class QuoteLine(BaseModel):
 
 
 class Quote(BaseModel):
-    """What GPU time costs at the prices of now, on the dearest GPU type; `lines` has each."""
+    """The cost of GPU time at current prices, on the most expensive GPU type; `lines` has each type."""
 
     hour_usd: Annotated[float, Field(description="Of an hour of all that is asked for.")]
     price_usd: Annotated[float, Field(description="Of the duration.")]
@@ -134,7 +134,7 @@ class Quote(BaseModel):
 
 @router.get("/prices")
 async def list_prices(_: TheAccount, gateway: TheGateway) -> PriceList:
-    """List the GPU types that can be asked for, with the prices of now."""
+    """List the GPU types that can be requested, with current prices."""
     answer = await gateway.upstreams.prices.ListPrices(ListPricesRequest(), timeout=CALL_TIMEOUT_SECONDS)
     ordinary = [price_of(price, spot=False) for price in answer.prices]
     return PriceList(currency="USD", prices=[*ordinary, *(price_of(price, spot=True) for price in answer.spot_prices)])
@@ -167,7 +167,7 @@ async def list_price_periods(
     gateway: TheGateway,
     gpu_type: Annotated[str, Query(max_length=40, description="Empty: all.")] = "",
 ) -> PriceHistory:
-    """List the prices of the past, of now, and of the time to come."""
+    """List past, current and planned prices."""
     request = ListPricePeriodsRequest(gpu_type=gpu_type)
     answer = await gateway.upstreams.prices.ListPricePeriods(request, timeout=CALL_TIMEOUT_SECONDS)
     return PriceHistory(periods=[period_of(period) for period in answer.periods])
@@ -179,16 +179,19 @@ async def get_quote(
     gateway: TheGateway,
     gpu_type: Annotated[
         list[Annotated[str, Field(max_length=40)]] | None,
-        Query(max_length=20, description="In any case; of several the dearest counts. Left out: the default one."),
+        Query(
+            max_length=20,
+            description="In any case; of several, the most expensive counts. Default: the operator's default.",
+        ),
     ] = None,
     eighths: Annotated[int, Query(ge=1, le=8, description="The share of each GPU, in eighths.")] = 8,
     gpus: Annotated[int, Query(ge=1, le=2**31 - 1)] = 1,
     spot: Spot = False,  # noqa: FBT002 - a query parameter
     duration_seconds: Annotated[
-        float | None, Query(gt=0, le=MOST_SECONDS, description="Left out: the longest time that a run may take.")
+        float | None, Query(gt=0, le=MOST_SECONDS, description="Default: the longest time that a run may take.")
     ] = None,
 ) -> Quote:
-    """Say what GPU time costs at the prices of now, and how much credit a submission puts on hold."""
+    """Compute the cost of GPU time at current prices, and the credit that a submission puts on hold."""
     request = GetQuoteRequest(
         gpu_types=gpu_type or (),
         eighths=eighths,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from datetime import timedelta
 from typing import TYPE_CHECKING, Annotated
 
 import grpc
@@ -18,29 +17,16 @@ from gateway.http.rpc_status import problem_of_rpc
 from gateway.upstreams import CALL_TIMEOUT_SECONDS
 from gateway.words.enum_names import reuse_name
 from gateway.words.proto_time import seconds_of
-from servicekit.rpc.proto_time import duration_to_proto
 from vocabulary.money import MICROS_PER_DOLLAR, dollars_of
 
 if TYPE_CHECKING:
-    from google.protobuf.duration_pb2 import Duration
     from wavepool.billing.v1 import projections_pb2
 
 router = APIRouter(prefix="/billing", tags=["billing"])
 
-MOST_SECONDS = 10**9
-"""Only keeps numbers in range; billing checks them."""
-FIELD_NAMES = {
-    "cold_start": "cold_start_seconds",
-    "run": "run_seconds",
-    "idle_timeout": "idle_timeout_seconds",
-    "minimum_billed": "minimum_billed_seconds",
-}
-
-Seconds = Annotated[float | None, Query(ge=0, le=MOST_SECONDS)]
-
 
 class Assumptions(BaseModel):
-    """What the scenarios are computed from."""
+    """The assumptions of the scenarios."""
 
     gpu_type: str
     price_usd_per_hour: float
@@ -97,7 +83,7 @@ class MonthRange(BaseModel):
 
 
 class TaskCosts(BaseModel):
-    """What tasks really cost. Cold and warm tasks at these costs add up to all that was spent."""
+    """The actual cost of tasks. Cold and warm tasks at these costs add up to all that was spent."""
 
     tasks: int
     cold_tasks: int
@@ -108,10 +94,10 @@ class TaskCosts(BaseModel):
 
 
 class HistoryProjection(BaseModel):
-    """What days like those that were lead to."""
+    """The cost of future days like past ones."""
 
-    days: Annotated[int, Field(description="Whole days from the first on which anything happened, at most 90.")]
-    least_days: Annotated[int, Field(description="With fewer days there is no range.")]
+    days: Annotated[int, Field(description="Whole days since the first with any activity, at most 90.")]
+    least_days: Annotated[int, Field(description="With fewer days, no range is given.")]
     remaining_usd: float
     month: MonthRange | None
     months_left_low: Annotated[
@@ -124,12 +110,12 @@ class HistoryProjection(BaseModel):
 
 
 class Projections(BaseModel):
-    """What GPU time will cost: from assumptions, and from the days that were."""
+    """The future cost of GPU time: from assumptions, and from past days."""
 
     assumptions: Assumptions
     scenarios: list[Scenario]
-    circulating: Annotated[list[CirculatingFigure], Field(description="Figures that are in circulation.")]
-    left_out: Annotated[list[str], Field(description="What those leave out.")]
+    circulating: Annotated[list[CirculatingFigure], Field(description="Published figures.")]
+    left_out: Annotated[list[str], Field(description="Costs that those figures do not include.")]
     history: HistoryProjection
 
 
@@ -138,40 +124,20 @@ async def get_projections(
     account: TheAccount,
     gateway: TheGateway,
     operator: Annotated[bool, Query(description="The operator's days and costs, for operators.")] = False,  # noqa: FBT002 - a query parameter
-    gpu_type: Annotated[str, Query(max_length=40, description="In any case; left out: the default one.")] = "",
-    tasks_per_day: Annotated[
-        list[Annotated[int, Field(ge=-(2**31), lt=2**31)]] | None,
-        Query(max_length=20, description="Left out: 10, 50 and 200."),
-    ] = None,
-    cold_start_seconds: Seconds = None,
-    run_seconds: Seconds = None,
-    idle_timeout_seconds: Seconds = None,
-    warm_share: Annotated[float | None, Query(description="Of tasks that come in sittings.")] = None,
-    minimum_billed_seconds: Annotated[
-        float | None, Query(ge=0, le=MOST_SECONDS, description="The least that a machine's provider bills.")
-    ] = None,
+    gpu_type: Annotated[str, Query(max_length=40, description="In any case; default: the operator's default.")] = "",
 ) -> Projections:
-    """Say what tasks will cost: by their number a day, and from your own days, or the operator's."""
+    """Project the cost of tasks: from their number a day, and from your own past days, or the operator's."""
     if operator and not account.oversees:
         raise ProblemError(Problem(403, "The operator's costs need the token of an operator."))
-    assumed = ListScenariosRequest(
-        gpu_type=gpu_type,
-        tasks_per_day=tasks_per_day or (),
-        cold_start=_duration(cold_start_seconds),
-        run=_duration(run_seconds),
-        idle_timeout=_duration(idle_timeout_seconds),
-        warm_share=warm_share,
-        minimum_billed=_duration(minimum_billed_seconds),
-    )
     own = ProjectCostsRequest(account_id="" if operator else account.account_id)
     billing = gateway.upstreams.projections
     try:
         scenarios, history = await asyncio.gather(
-            billing.ListScenarios(assumed, timeout=CALL_TIMEOUT_SECONDS),
+            billing.ListScenarios(ListScenariosRequest(gpu_type=gpu_type), timeout=CALL_TIMEOUT_SECONDS),
             billing.ProjectCosts(own, timeout=CALL_TIMEOUT_SECONDS),
         )
     except grpc.aio.AioRpcError as error:
-        raise ProblemError(problem_of_rpc(error, FIELD_NAMES)) from error
+        raise ProblemError(problem_of_rpc(error)) from error
     return projections_of(scenarios, history)
 
 
@@ -254,7 +220,3 @@ def _task_costs_of(costs: projections_pb2.TaskCosts) -> TaskCosts:
         cold_usd=costs.cold_micros / MICROS_PER_DOLLAR if costs.HasField("cold_micros") else None,
         warm_usd=costs.warm_micros / MICROS_PER_DOLLAR if costs.HasField("warm_micros") else None,
     )
-
-
-def _duration(seconds: float | None) -> Duration | None:
-    return duration_to_proto(None if seconds is None else timedelta(seconds=seconds))

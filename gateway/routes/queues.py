@@ -33,13 +33,13 @@ MOST_DOCUMENTS = 1_000
 
 
 class QueueShare(BaseModel):
-    """What a queue may have and has of one GPU type, in GPUs."""
+    """The GPUs of one type that a queue may have and has."""
 
     gpu_type: str
-    quota: Annotated[float, Field(description="What it may use whatever others want; -1: everything.")]
-    fair_share: Annotated[float, Field(description="Its part of the GPUs there are now.")]
+    quota: Annotated[float, Field(description="GPUs that it may always use, whatever others ask for; -1: all.")]
+    fair_share: Annotated[float, Field(description="Its share of the GPUs there are now.")]
     used: float
-    limit: Annotated[float | None, Field(description="The most that it may use; null: no limit.")]
+    limit: Annotated[float | None, Field(description="The maximum that it may use; null: no limit.")]
 
 
 class Queue(BaseModel):
@@ -48,12 +48,12 @@ class Queue(BaseModel):
     name: str
     display_name: str
     parent: str | None
-    closed: Annotated[bool, Field(description="It takes no new submissions.")]
+    closed: Annotated[bool, Field(description="It accepts no new submissions.")]
     waiting: int
     running: int
     shares: Annotated[list[QueueShare], Field(description="By GPU type that was asked for since the last start.")]
     ordering: Annotated[str, Field(description="How its submissions are ordered.")]
-    placement: Annotated[str, Field(description="How machines are chosen, if a submission does not say.")]
+    placement: Annotated[str, Field(description="How machines are chosen, unless a submission says otherwise.")]
     classes: Annotated[dict[str, Any], Field(description="The classes that its submissions may name.")]
     default_class: str | None
     max_priority: Annotated[
@@ -73,17 +73,17 @@ class SchedulerPlugin(BaseModel):
 
     kind: Annotated[str, Field(description="`ordering` or `placement`.")]
     name: str
-    distribution: Annotated[str | None, Field(description="Its package and version; null: built in, or not there.")]
-    failures: Annotated[int, Field(description="Answers that could not be used; the built-in one decided.")]
+    distribution: Annotated[str | None, Field(description="Its package and version; null: built in, or not installed.")]
+    failures: Annotated[int, Field(description="Answers that could not be used; the built-in plug-in decided instead.")]
     last_failure: Annotated[str | None, Field(description="In words, for operators.")]
-    queues: Annotated[list[str], Field(description="Those that use it.")]
+    queues: Annotated[list[str], Field(description="Queues that use it.")]
 
 
 class QueueList(BaseModel):
     """The tree, parents before children."""
 
     queues: list[Queue]
-    generation: Annotated[int, Field(description="Counts up with each change.")]
+    generation: Annotated[int, Field(description="Increases with each change.")]
     plugins: list[SchedulerPlugin]
 
 
@@ -95,9 +95,9 @@ class ApplyRequest(BaseModel):
     documents: Annotated[list[QueueDocument], Field(max_length=MOST_DOCUMENTS)] = []
     removed: Annotated[list[Annotated[str, Field(max_length=63)]], Field(max_length=MOST_DOCUMENTS)] = []
     prune: Annotated[
-        bool, Field(strict=True, description="All queues go that no document describes, but `default`.")
+        bool, Field(strict=True, description="Remove every queue that no document describes, except `default`.")
     ] = False
-    dry_run: Annotated[bool, Field(strict=True, description="Only say what would change.")] = False
+    dry_run: Annotated[bool, Field(strict=True, description="Only report what would change.")] = False
     expected_generation: Annotated[int, Field(strict=True, ge=0, lt=2**63, description="0: any.")] = 0
 
 
@@ -110,7 +110,7 @@ class FieldChange(BaseModel):
 
 
 class QueueChange(BaseModel):
-    """What happens to a queue."""
+    """A change of a queue."""
 
     name: str
     kind: Annotated[str, Field(description="ADDED, CHANGED or REMOVED.")]
@@ -137,7 +137,7 @@ class MachineRefusal(BaseModel):
     machine_id: str
     gpu_type: str
     reason: str
-    scores: Annotated[list[PlacementScore], Field(description="If it has room; the first that differs decides.")]
+    scores: Annotated[list[PlacementScore], Field(description="If it has room; the first entry that differs decides.")]
 
 
 class Explanation(BaseModel):
@@ -149,14 +149,14 @@ class Explanation(BaseModel):
     ahead_in_queue: int
     ahead_in_others: int
     reason: Annotated[str, Field(description="The rule that keeps it waiting, or where it is.")]
-    remedy: Annotated[str, Field(description="What would free it; empty if it does not wait.")]
+    remedy: Annotated[str, Field(description="Changes that would let it start; empty if it does not wait.")]
     eta_p50_seconds: float | None
     eta_p90_seconds: float | None
     machines: list[MachineRefusal]
     shares: Annotated[list[QueueShare], Field(description="Of its queue.")]
     ordering: Annotated[str, Field(description="How its queue is ordered.")]
     job_class: Annotated[str | None, Field(serialization_alias="class")]
-    class_value: Annotated[int, Field(description="What its class is worth in its queue, in points.")]
+    class_value: Annotated[int, Field(description="The points that its class is worth in its queue.")]
     placement: Annotated[str, Field(description="How its machine is chosen.")]
     deadline: datetime | None
     latest_start_time: Annotated[
@@ -190,7 +190,7 @@ async def list_queues(account: TheAccount, gateway: TheGateway) -> QueueList:
 
 @router.post("/queues/apply", responses=problems(403, 409))
 async def apply_queues(body: ApplyRequest, operator: TheOverseer, gateway: TheGateway) -> Applied:
-    """Make the tree of queues as described, whole or not at all. Runs go on. For operators."""
+    """Replace the tree of queues by the one described, completely or not at all. Runs continue. For operators."""
     del operator
     request = ApplyQueuesRequest(
         queues=[document.queue() for document in body.documents],
@@ -204,7 +204,7 @@ async def apply_queues(body: ApplyRequest, operator: TheOverseer, gateway: TheGa
 
 @router.post("/queues/{name}/close", responses=problems(403, 404, 409))
 async def close_queue(name: str, operator: TheOverseer, gateway: TheGateway) -> Applied:
-    """Take no new submissions in a queue; those that it has go on. For operators."""
+    """Close a queue to new submissions; those that it has continue. For operators."""
     del operator
     return await _set_closed(gateway, name, closed=True)
 
@@ -232,7 +232,7 @@ async def explain(
     visible: TheVisibleJobs,
     machines: Annotated[int, Query(ge=0, le=50, description="How many machines to list.")] = 20,
 ) -> Explanation:
-    """Say why a submission waits: its position, the rule that blocks it, and what would free it."""
+    """Explain why a submission waits: its position, the rule that blocks it, and what it waits for."""
     request = ExplainJobRequest(account_ids=sorted(account.visible_account_ids), job_id=submission_id)
     try:
         found = await gateway.upstreams.queues.ExplainJob(request, timeout=CALL_TIMEOUT_SECONDS)

@@ -37,14 +37,14 @@ JobId = Annotated[str, Query(min_length=1, max_length=100, description="The id o
 class RankedTime(BaseModel):
     """A user's best proven time."""
 
-    rank: Annotated[int | None, Field(description="From 1; equal times have equal ranks. Null if none rank.")]
+    rank: Annotated[int | None, Field(description="From 1; equal times have equal ranks. Null if no time ranks.")]
     user: Annotated[str, Field(description="The user's name.")]
     is_you: bool
-    submission_id: Annotated[str | None, Field(description="Null: it is somebody else's.")]
+    submission_id: Annotated[str | None, Field(description="Null: it belongs to another user.")]
     runtime_ms: Annotated[float, Field(description="Geometric mean of the cases.")]
     gflops: float
     end_time: datetime | None
-    timings: Annotated[int, Field(description="How many of the user's times count.")]
+    timings: Annotated[int, Field(description="How many of the user's times were counted.")]
 
 
 class Ranking(BaseModel):
@@ -54,10 +54,10 @@ class Ranking(BaseModel):
     gpu_type: str
     dtype: str
     timing_mode: str | None
-    ranked: Annotated[bool, Field(description="False for `cpu`, whose times say nothing about a GPU.")]
-    users: Annotated[int, Field(description="All who have such a time.")]
+    ranked: Annotated[bool, Field(description="False for `cpu`: its times say nothing about a GPU.")]
+    users: Annotated[int, Field(description="Number of users with such a time.")]
     rankings: Annotated[list[RankedTime], Field(description="Fastest first.")]
-    you: Annotated[RankedTime | None, Field(description="Your own best, also if it is further down.")]
+    you: Annotated[RankedTime | None, Field(description="Your own best, even if it is further down.")]
 
 
 class CaseComparison(BaseModel):
@@ -79,8 +79,8 @@ class Comparison(BaseModel):
     verdict: Annotated[
         str,
         Field(
-            description="Of the other: `FASTER`, `SLOWER`, `SAME` (they surely differ by less than 2 %), or `UNCLEAR`: "
-            "the measurements do not tell. Treat an unknown word as `UNCLEAR`."
+            description="Of the other: `FASTER`, `SLOWER`, `SAME` (they differ by less than 2 %), or `UNCLEAR`: "
+            "the measurements do not show it. Treat an unknown word as `UNCLEAR`."
         ),
     ]
     reason: Annotated[str, Field(description="A sentence for people.")]
@@ -95,9 +95,11 @@ async def list_rankings(
     account: TheAccount,
     gateway: TheGateway,
     problem: Annotated[str, Query(min_length=1, max_length=100, description="A slug or an alias.")],
-    gpu_type: Annotated[str, Query(max_length=40, description="In any case, or `cpu`. Left out: the default.")] = "",
-    dtype: Annotated[str, Query(max_length=40, description="The element type. Left out: the default.")] = "",
-    timing: Annotated[TimingMode | None, Query(description="Left out: the device's own way.")] = None,
+    gpu_type: Annotated[
+        str, Query(max_length=40, description="In any case, or `cpu`. Default: the operator's default.")
+    ] = "",
+    dtype: Annotated[str, Query(max_length=40, description="The element type. Default: the problem's.")] = "",
+    timing: Annotated[TimingMode | None, Query(description="Default: the device's.")] = None,
     limit: Annotated[int, Query(ge=1, le=200)] = 20,
 ) -> Ranking:
     """List the best proven time of each user for a problem. Only times of one GPU type and one way rank together."""
@@ -130,7 +132,7 @@ async def list_rankings(
 
 @router.get("/comparisons", responses=problems(404, 409))
 async def compare(base: JobId, other: JobId, account: TheAccount, gateway: TheGateway) -> Comparison:
-    """Say if one submission's kernel is faster than another's. `409`: they were measured in different ways."""
+    """Compare the speed of the kernels of two submissions. `409`: they were measured in different ways."""
     request = CompareJobsRequest(
         account_ids=[] if account.oversees else sorted(account.visible_account_ids),
         base_job_id=base,

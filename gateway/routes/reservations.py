@@ -144,7 +144,7 @@ async def list_reservations(
     page_size: Annotated[int, Query(ge=1, le=200)] = 50,
     page_token: Annotated[str, Query(max_length=500, description="The `next_page_token` of the page before.")] = "",
 ) -> schemas.ReservationPage:
-    """List the reservations of your accounts, newest first; operators and administrators see everybody's."""
+    """List the reservations of your accounts, newest first; operators and administrators see all."""
     request = pb.ListReservationsRequest(
         account_ids=_accounts_of(account),
         page_size=page_size,
@@ -181,11 +181,11 @@ async def get_usage(
 async def get_calendar(
     account: TheAccount,
     gateway: TheGateway,
-    gpu_type: Annotated[str, Query(max_length=40, description="Left out: all types.")] = "",
+    gpu_type: Annotated[str, Query(max_length=40, description="Default: all types.")] = "",
 ) -> schemas.ReservationCalendar:
-    """Say which GPUs reservations have, and which those that start later are to have.
+    """Show which GPUs are used by reservations now, and which are planned for later ones.
 
-    Whose they are is said of your accounts' alone; operators and administrators see all.
+    Names and owners are shown for your accounts only; operators and administrators see all.
     """
     request = pb.GetCalendarRequest(gpu_type=gpu_type)
     found = await call(gateway.upstreams.reservations.GetCalendar, request, FIELD_NAMES)
@@ -232,7 +232,7 @@ async def follow_reservation(
     after_seq = resume_point(last_event_id, after)
     reservation = await _reservation_of(gateway, account, reservation_id)
     if reservation.state in OVER and after_seq >= reservation.last_seq:
-        # 204 tells a browser's EventSource to stop reconnecting.
+        # On 204, a browser's EventSource stops reconnecting.
         return Response(status_code=204, media_type="text/event-stream")
     request = pb.WatchReservationRequest(
         account_ids=_accounts_of(account), reservation_id=reservation_id, after_seq=after_seq
@@ -246,9 +246,14 @@ async def cancel_reservation(
     reservation_id: ReservationId,
     caller: TheSubmitter,
     gateway: TheGateway,
-    reason: Annotated[str, Query(max_length=200, description="For its owner; an operator's alone counts.")] = "",
+    reason: Annotated[
+        str, Query(max_length=200, description="The reason, for the owner; only used if an operator ends it.")
+    ] = "",
 ) -> schemas.Reservation:
-    """End a reservation in any state, which may take a moment; its use is charged. One that is over stays as it is."""
+    """End a reservation in any state, which may take a moment; its use is charged.
+
+    One that has ended is not changed.
+    """
     request = pb.CancelReservationRequest(
         account_ids=_accounts_of(caller),
         reservation_id=reservation_id,
@@ -283,9 +288,9 @@ async def extend(
 async def change_users(
     reservation_id: ReservationId, body: schemas.UsersRequest, caller: TheSubmitter, gateway: TheGateway
 ) -> schemas.ChangedReservation:
-    """Say who may log in. Whoever may not any more is logged out.
+    """Set who may log in. Users who no longer may are logged out.
 
-    The keys of people who are named without any are found and checked before anything is changed.
+    For people named without keys, keys are looked up and checked before anything is changed.
     """
     found = await _lookup(gateway, caller).of(body.add, caller.user_name, "add")
     request = pb.UpdateReservationRequest(
@@ -338,9 +343,9 @@ async def open_tunnel(websocket: WebSocket, reservation_id: str, node: Node = 0)
 async def get_availability(
     _: TheAccount,
     gateway: TheGateway,
-    gpu_type: Annotated[str, Query(max_length=40, description="Left out: all types.")] = "",
+    gpu_type: Annotated[str, Query(max_length=40, description="Default: all types.")] = "",
 ) -> schemas.Availability:
-    """Say what could be reserved now, and how long one would wait for 1, 2, 4 and 8 GPUs."""
+    """Show what could be reserved now, and the expected wait for 1, 2, 4 and 8 GPUs."""
     request = pb.GetAvailabilityRequest(gpu_type=gpu_type)
     try:
         return availability_of(

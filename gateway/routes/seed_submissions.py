@@ -49,7 +49,7 @@ async def run_sandbox(body: SandboxRequest, account: TheSender, gateway: TheGate
 
 @router.post("/cancel", responses=problems(404))
 async def cancel(body: CancelRequest, account: TheSubmitter, gateway: TheGateway) -> CancelAnswer:
-    """Cancel a submission; one that is over stays as it is."""
+    """Cancel a submission; one that has ended is not changed."""
     job = await account_jobs.cancel(gateway.upstreams, account, body.submission_id)
     state = submission_of(job).state
     message = "The submission is over." if is_over(job) else "The submission is being cancelled."

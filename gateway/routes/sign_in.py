@@ -61,7 +61,7 @@ class SignInRequest(BaseModel):
     @model_validator(mode="after")
     def _one_proof(self) -> Self:
         if bool(self.id_token) == bool(self.code):
-            raise ValueError("send an id_token or a code, one of both")
+            raise ValueError("send either an id_token or a code")
         return self
 
     def call(self) -> SignInCall:
@@ -97,7 +97,7 @@ async def get_sign_in_options(gateway: TheGateway) -> SignInOptions:
 
 @router.post("", status_code=201, responses=SIGN_IN_FAILURES)
 async def sign_in(body: SignInRequest, request: Request, gateway: TheGateway) -> SignedIn:
-    """Sign in with what the identity provider says. This needs no token, and makes one that expires."""
+    """Sign in with the answer of the identity provider. This needs no token, and creates one that expires."""
     gateway.address_limits.sign_ins.count(address_of(request))
     answer = await gateway.upstreams.sign_in.SignIn(body.call(), timeout=CALL_TIMEOUT_SECONDS)
     return SignedIn(id=answer.token_id, token=answer.token, expire_time=instant_of(answer.expire_time))

@@ -62,7 +62,7 @@ async def list_submissions(
         str, Query(max_length=100, description="Another account that you may see, such as a team's; an id.")
     ] = "",
 ) -> SubmissionPage:
-    """List the submissions of the account that your token charges, newest first."""
+    """List the submissions of your token's account, newest first."""
     if account_id and account_id not in account.visible_account_ids:
         raise ProblemError(Problem(404, f"There is no account {account_id}, or it is not yours."))
     request = ListJobsRequest(
@@ -74,7 +74,7 @@ async def list_submissions(
 
 @router.get("/{submission_id}", responses=problems(404))
 async def get_submission(submission_id: str, account: TheAccount, gateway: TheGateway) -> SubmissionDetail:
-    """Get one submission with its code, and its result once it is over."""
+    """Get one submission with its code, and its result once it has ended."""
     return submission_detail_of(await account_jobs.job_of(gateway.upstreams, account, submission_id))
 
 
@@ -93,7 +93,7 @@ async def follow_submission(
         return gateway.stream(recent, after_seq)
     job = await account_jobs.job_of(gateway.upstreams, account, submission_id)
     if is_over(job) and after_seq >= job.last_seq:
-        # 204 tells a browser's EventSource to stop reconnecting.
+        # On 204, a browser's EventSource stops reconnecting.
         return Response(status_code=204, media_type="text/event-stream")
     return gateway.stream(job, after_seq)
 
@@ -111,7 +111,7 @@ async def get_isa(submission_id: str, account: TheAccount, gateway: TheGateway) 
 
 @router.get("/{submission_id}/report", response_class=Response, responses=REPORT | problems(404))
 async def get_report(submission_id: str, account: TheAccount, gateway: TheGateway) -> Response:
-    """Get the signed report of a submission that is over: a DSSE envelope, which `wavepool verify` checks."""
+    """Get the signed report of a submission that has ended: a DSSE envelope, which `wavepool verify` checks."""
     job = await account_jobs.job_of(gateway.upstreams, account, submission_id)
     if not job.result.signed_report:
         raise ProblemError(Problem(404, f"Submission {submission_id} has no report: {_why_no_report(job)}."))
@@ -120,9 +120,9 @@ async def get_report(submission_id: str, account: TheAccount, gateway: TheGatewa
 
 @router.post("/{submission_id}/cancel", status_code=202, responses=problems(404))
 async def cancel_submission(submission_id: str, account: TheSubmitter, gateway: TheGateway) -> Submission:
-    """End a submission in any state, which may take a moment. One that is over stays as it is."""
+    """End a submission in any state, which may take a moment. One that has ended is not changed."""
     return submission_of(await account_jobs.cancel(gateway.upstreams, account, submission_id))
 
 
 def _why_no_report(job: Job) -> str:
-    return "it ended before a judge had anything to report" if is_over(job) else "it is not over yet"
+    return "it ended before there was anything to report" if is_over(job) else "it has not ended yet"

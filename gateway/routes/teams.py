@@ -32,7 +32,7 @@ router = APIRouter(prefix="/teams", tags=["teams"], route_class=JsonRoute)
 
 
 class LevelName(StrEnum):
-    """What a member may do with the team."""
+    """The rights of a member in the team."""
 
     MEMBER = "member"
     MANAGER = "manager"
@@ -50,7 +50,7 @@ class TeamRequest(BaseModel):
 
 
 class MemberRequest(BaseModel):
-    """What a member may do."""
+    """The rights of a member."""
 
     model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"level": "member"}]})
 
@@ -63,7 +63,7 @@ class Member(BaseModel):
     user_id: str
     user_name: str
     level: str
-    from_sign_in: Annotated[bool, Field(description="Each sign-in brings the membership up to date.")]
+    from_sign_in: Annotated[bool, Field(description="Each sign-in updates the membership.")]
 
 
 class TeamSummary(BaseModel):
@@ -125,7 +125,7 @@ async def add_member(
 
 @router.delete("/{team}/members/{user}", responses=problems(403, 404))
 async def remove_member(team: Reference, user: Reference, caller: TheManager, gateway: TheGateway) -> Team:
-    """Remove a member, whose tokens for the team stop working within 5 s. Everybody may leave."""
+    """Remove a member, whose tokens for the team stop working within 5 s. Any member may leave."""
     request = RemoveTeamMemberRequest(caller_token_id=caller.token_id, team=team, user=user)
     return team_of((await call(gateway.upstreams.identity.RemoveTeamMember, request)).team)
 

@@ -27,9 +27,10 @@ LONGEST_LIFETIME_SECONDS = 10 * 365 * 86_400
 
 FIELD_NAMES = {"user": "user_id", "account": "account_id"}
 
-UserQuery = Annotated[str, Query(max_length=100, description="A user's id or name; yours where empty.")]
+UserQuery = Annotated[str, Query(max_length=100, description="A user's id or name; default: you.")]
 AccountQuery = Annotated[
-    str, Query(max_length=100, description="An account's id or name: its owner's tokens, or for a team those with it.")
+    str,
+    Query(max_length=100, description="An account's id or name: lists its owner's tokens, or the tokens of a team."),
 ]
 
 
@@ -48,20 +49,20 @@ class TokenRequest(BaseModel):
         Field(max_length=100, description="Id or name of the account that it charges: your own, or that of a team."),
     ] = ""
     user_id: Annotated[
-        str, Field(max_length=100, description="Id or name of its user; you where empty. For administrators.")
+        str, Field(max_length=100, description="Id or name of its user; default: you. For administrators.")
     ] = ""
     scopes: Annotated[
         list[Annotated[str, Field(max_length=40)]],
         Field(
             max_length=20,
-            description="`read`, `submit`, `manage`, `operate`, `admin`; where empty, all that your token may do.",
+            description="`read`, `submit`, `manage`, `operate`, `admin`; if empty, the scopes of your token.",
         ),
     ] = []
     expire_time: Annotated[
-        Annotated[AwareDatetime, NoNumber] | None, Field(description="When it stops working; never if left out.")
+        Annotated[AwareDatetime, NoNumber] | None, Field(description="When it expires; default: never.")
     ] = None
     lifetime_seconds: Annotated[
-        float | None, Field(gt=0, le=LONGEST_LIFETIME_SECONDS, description="The same, counted from now.")
+        float | None, Field(gt=0, le=LONGEST_LIFETIME_SECONDS, description="Seconds from now until it expires.")
     ] = None
 
     @model_validator(mode="after")
@@ -88,7 +89,7 @@ class Token(BaseModel):
     user_name: str
     account_id: Annotated[str, Field(description="The account that it charges.")]
     account_name: str
-    scopes: Annotated[list[str], Field(description="Empty: all that the user's role allows.")]
+    scopes: Annotated[list[str], Field(description="Empty: everything that the user's role allows.")]
     create_time: datetime | None
     expire_time: Annotated[datetime | None, Field(description="Null: never.")]
     revoke_time: datetime | None
@@ -133,7 +134,7 @@ async def list_tokens(
 
 @router.delete("/{token_id}", status_code=204, responses=problems(403, 404, 409))
 async def revoke_token(token_id: str, caller: TheCaller, gateway: TheGateway) -> Response:
-    """Revoke a token for good; it may work for 5 s more. The last one of all administrators stays."""
+    """Revoke a token for good; it may work for 5 s more. The last token of an administrator cannot be revoked."""
     request = RevokeTokenRequest(caller_token_id=caller.token_id, token_id=token_id)
     await gateway.upstreams.identity.RevokeToken(request, timeout=CALL_TIMEOUT_SECONDS)
     return Response(status_code=204)

@@ -34,7 +34,7 @@ Email = Annotated[str, Field(max_length=254, description="Empty: none.")]
 
 
 class RoleName(StrEnum):
-    """What a user may do in general."""
+    """The general rights of a user."""
 
     USER = "user"
     OPERATOR = "operator"
@@ -63,7 +63,8 @@ class UserChange(BaseModel):
     role: RoleName | None = None
     email: Email | None = None
     github_name: Annotated[
-        str | None, Field(max_length=39, description="Whose keys there serve for reservations; empty: none.")
+        str | None,
+        Field(max_length=39, description="The name on GitHub whose keys are used for reservations; empty: none."),
     ] = None
     disabled: Annotated[
         bool | None, Field(strict=True, description="While it is true, none of the user's tokens works.")
@@ -113,7 +114,7 @@ async def list_users(overseer: TheOverseer, gateway: TheGateway) -> UserList:
 
 @router.get("/{user}", responses=problems(403, 404))
 async def get_user(user: Reference, caller: TheAccount, gateway: TheGateway) -> User:
-    """Get a user: yourself, or anybody if you are an operator or administrator."""
+    """Get a user: yourself, or any user if you are an operator or administrator."""
     request = GetUserRequest(caller_token_id=caller.token_id, user=user)
     return user_of((await call(gateway.upstreams.identity.GetUser, request)).user)
 

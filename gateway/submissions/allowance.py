@@ -1,4 +1,4 @@
-"""What an account may still submit, as HTTP shows it: as JSON and as headers."""
+"""The submissions that an account may still make, as HTTP shows them: as JSON and as headers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ HOUR_SECONDS = 3600
 class Limits(BaseModel):
     """The limits on the submissions of an account, and their use now."""
 
-    remaining_submissions: Annotated[int, Field(description="How many more submissions both limits allow now.")]
+    remaining_submissions: Annotated[int, Field(description="How many more submissions the limits allow now.")]
     jobs_in_flight: int
     max_jobs_in_flight: int
     submissions_in_last_hour: Annotated[

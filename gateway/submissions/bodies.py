@@ -105,7 +105,7 @@ _Word = Annotated[str, Field(max_length=40)]
 _Source = Annotated[str, Field(min_length=1, description="HIP source, at most 1 MiB."), AfterValidator(_checked_source)]
 _ProblemSlug = Annotated[
     str,
-    Field(max_length=100, validate_default=True, description="A slug of `GET /problems`; none for `sandbox`."),
+    Field(max_length=100, validate_default=True, description="A slug from `GET /problems`; empty for `sandbox`."),
     AfterValidator(_named_unless_sandbox),
 ]
 _Definition = Annotated[
@@ -120,15 +120,15 @@ _FallbackGpuTypes = Annotated[
     list[_Word],
     Field(
         max_length=8,
-        description="GPU types that will do, in this order, where no machine of `gpu_type` is free. The credit on hold "
-        "covers the dearest of all; the charge goes by the one that ran it, `machine_gpu_type`.",
+        description="GPU types to use, in order of preference, if no machine of `gpu_type` is free. The credit on hold "
+        "covers the dearest of all; you pay for the type that ran it, `machine_gpu_type`.",
     ),
 ]
 
 
 def _checked_annotations(annotations: dict[str, str], info: ValidationInfo) -> dict[str, str]:
     if of_annotations(annotations) and info.data.get("resources"):
-        raise ValueError("ask for GPUs beside `resources`; leave one of them out")
+        raise ValueError("ask for GPUs as well as `resources`; remove one of them")
     return annotations
 
 
@@ -146,10 +146,14 @@ class _Body(BaseModel):
     """The client's names of the messages' fields, if they differ."""
 
     gpu_type: GpuType = ""
-    queue: Annotated[str, Field(max_length=63, description="Left out: `default`. `GET /queues` lists them.")] = ""
+    queue: Annotated[str, Field(max_length=63, description="Default: `default`. `GET /queues` lists them.")] = ""
     time_limit_seconds: Annotated[
         int | None,
-        Field(ge=1, le=MOST_SECONDS, description="The longest run, which credit is held for. Left out: the queue's."),
+        Field(
+            ge=1,
+            le=MOST_SECONDS,
+            description="The time limit of the run, for which credit is held. Default: the queue's.",
+        ),
     ] = None
     deadline: Annotated[
         ZonedInstant | None,
@@ -158,13 +162,13 @@ class _Body(BaseModel):
             "limit), it is cancelled, and nothing is charged."
         ),
     ] = None
-    machine: Annotated[MachineUse | None, Field(description="Left out: any machine.")] = None
+    machine: Annotated[MachineUse | None, Field(description="Default: any machine.")] = None
     job_class: Annotated[
-        str, Field(alias="class", max_length=63, description="A class of the queue. Left out: the queue's default.")
+        str, Field(alias="class", max_length=63, description="A class of the queue. Default: the queue's default.")
     ] = ""
     placement: Annotated[
         str,
-        Field(max_length=63, description="`pack`: the fullest machine. `spread`: the emptiest. Left out: the queue's."),
+        Field(max_length=63, description="`pack`: the fullest machine. `spread`: the emptiest. Default: the queue's."),
     ] = ""
     movable: Annotated[
         bool,
@@ -175,7 +179,7 @@ class _Body(BaseModel):
         ),
     ] = False
     fallback_gpu_types: _FallbackGpuTypes = []
-    resources: Annotated[Resources | None, Field(description="Left out: one whole GPU.")] = None
+    resources: Annotated[Resources | None, Field(description="Default: one whole GPU.")] = None
     annotations: Annotated[
         dict[str, str],
         Field(
@@ -228,7 +232,7 @@ class _SolutionBody(_Body):
         BeforeValidator(_checked_timing),
         Field(
             description="How `benchmark` and `full` time calls. `cold`: caches are swept before each. `hot`: they are "
-            "as the new inputs left them. `first-call`: one in a fresh process. Left out: `cold` on GPUs, `hot` on "
+            "as the new inputs left them. `first-call`: one in a fresh process. Default: `cold` on GPUs, `hot` on "
             "`cpu`."
         ),
     ] = None

@@ -44,7 +44,7 @@ def _frame(event: JobEvent, setting: Setting) -> Frame | None:
         case "provisioning":
             return _provisioning(event)
         case "retrying":
-            message = f"In the queue again, as the attempt was lost through no fault of yours: {event.retrying.reason}"
+            message = f"Back in the queue: the attempt was lost through no fault of yours: {event.retrying.reason}"
             return Frame("IN_QUEUE", {**_queue_place(event.job_id), "message": message})
         case "run":
             return run_frame(event.run, setting)

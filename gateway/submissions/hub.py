@@ -46,7 +46,7 @@ class Hub:
 
     @property
     def jobs_followed(self) -> int:
-        """Number of jobs that somebody follows now."""
+        """Number of jobs that clients follow now."""
         return len(self._channels)
 
     async def frames(self, job: Job, after_seq: int) -> AsyncGenerator[bytes]:

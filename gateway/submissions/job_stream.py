@@ -23,6 +23,7 @@ from gateway.submissions.frames import encode, frame_of
 from gateway.submissions.run_frames import Frame, Setting
 from servicekit.feed import Feed
 from servicekit.logging import get_logger
+from vocabulary.backoff import Retries
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable
@@ -59,7 +60,7 @@ class JobStream:
         self._watch = watch
         self._setting = setting
         self._window_bytes = window_bytes
-        self._retries = retries
+        self._retries = Retries(retries)
         self._frames: deque[tuple[int, bytes]] = deque()
         self._first = 0
         self._furthest = 0
@@ -78,16 +79,16 @@ class JobStream:
     async def run(self) -> None:
         """Reads until the job's last event."""
         try:
-            failures = 0
             while not self._is_over:
                 seq_before = self._last_seq
                 await self._read_once()
-                failures = failures + 1 if self._last_seq == seq_before else 1
+                if self._last_seq != seq_before:
+                    self._retries.reset()
                 if not self._is_over:
-                    await asyncio.sleep(self._retries.pause(failures).total_seconds())
+                    await self._retries.wait()
         except Exception:
             log.exception("a job's events could not be shown")
-            self._end_with_error("The stream broke through a fault of ours; the submission goes on.")
+            self._end_with_error("The stream broke because of an error in Wavepool; the submission continues.")
 
     def end(self) -> None:
         """Ends the stream cleanly: clients get the frames that were read, and resume elsewhere."""

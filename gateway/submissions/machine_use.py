@@ -33,7 +33,7 @@ class MachineUse(BaseModel):
         Reuse,
         Field(
             description="`reuse-or-create`: any machine, and one is started if none has room. `reuse`: none is started "
-            "for it. `create`: one that is started for it and has served no other run."
+            "for it. `create`: a new machine is started for it."
         ),
     ] = Reuse.REUSE_OR_CREATE
     idle_seconds: Annotated[
@@ -42,8 +42,9 @@ class MachineUse(BaseModel):
             strict=True,
             ge=0,
             le=MOST_SECONDS,
-            description="How long its machine is kept idle after it; never longer than the pool's setting, and so long "
-            "for null. Of the runs that a machine has between two idle times, the longest counts.",
+            description="How long its machine is kept idle after it; never longer than the pool's setting, "
+            "which is also "
+            "the default. Of the runs that a machine has between two idle times, the longest counts.",
         ),
     ] = None
 

@@ -1,4 +1,4 @@
-"""What a submission takes of GPUs, in our own form and as Kaiwo's annotations, and the message for it."""
+"""The GPUs that a submission asks for, in our own form and as Kaiwo's annotations, and the message for it."""
 
 from __future__ import annotations
 
@@ -48,11 +48,13 @@ class GpuRange(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     min: Annotated[int, Field(strict=True, ge=1, le=MOST_GPUS, description="1, 2, 4 or 8.")]
-    max: Annotated[int, Field(strict=True, ge=1, le=MOST_GPUS, description="1, 2, 4 or 8; credit is held for so many.")]
+    max: Annotated[
+        int, Field(strict=True, ge=1, le=MOST_GPUS, description="1, 2, 4 or 8; credit is held for this many.")
+    ]
 
 
 class Resources(BaseModel):
-    """What a submission takes of one machine: one of `gpus`, `fraction` and `memory_mib`, or else one whole GPU."""
+    """The share of a machine that a submission asks for: `gpus`, `fraction` or `memory_mib`; default: one GPU."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -60,7 +62,7 @@ class Resources(BaseModel):
     gpus: Annotated[
         Annotated[int | None, Field(strict=True, ge=1, le=MOST_GPUS), Tag(_NUMBER)] | Annotated[GpuRange, Tag(_RANGE)],
         Discriminator(_kind_of_number),
-        Field(description="Whole GPUs of one machine: 1, 2, 4 or 8, or a range, of which a run gets what is free."),
+        Field(description="Whole GPUs of one machine: 1, 2, 4 or 8, or a range: the run gets as many as are free."),
     ] = None
     fraction: Annotated[
         float | None,
@@ -72,10 +74,15 @@ class Resources(BaseModel):
     ] = None
     memory_mib: Annotated[
         int | None,
-        Field(strict=True, ge=1, le=MOST_MIB, description="The smallest part, or number of GPUs, with so much memory."),
+        Field(
+            strict=True,
+            ge=1,
+            le=MOST_MIB,
+            description="Memory: the run gets the smallest part, or number of GPUs, that has it.",
+        ),
     ] = None
     devices: Annotated[
-        int | None, Field(strict=True, ge=1, le=64, description="Exactly so many devices: partitions, or whole GPUs.")
+        int | None, Field(strict=True, ge=1, le=64, description="Exactly this many devices: partitions, or whole GPUs.")
     ] = None
     single_device: Annotated[bool, Field(strict=True, description="All of it as one device.")] = False
     isolation: Annotated[
@@ -87,7 +94,7 @@ class Resources(BaseModel):
         ),
     ] = None
     quiet: Annotated[
-        bool, Field(strict=True, description="Nobody else on the GPU. True of whole GPUs; refused for parts.")
+        bool, Field(strict=True, description="No other run on the GPU. True for whole GPUs; refused for parts.")
     ] = False
 
     def to_proto(self) -> scheduler_pb2.Resources:
@@ -106,17 +113,17 @@ class Resources(BaseModel):
 
 
 class AdmittedResources(BaseModel):
-    """What a submission takes of one machine, after rounding: whole GPUs, or a part of one."""
+    """The share of one machine that a submission gets, after rounding: whole GPUs, or a part of one."""
 
-    gpus: Annotated[int | None, Field(description="The most, if it is a range.")]
-    min_gpus: Annotated[int | None, Field(description="The least, if it is a range; else null.")]
+    gpus: Annotated[int | None, Field(description="The upper end, if it is a range.")]
+    min_gpus: Annotated[int | None, Field(description="The lower end, if it is a range; else null.")]
     fraction: float | None
     devices: Annotated[int | None, Field(description="Null: any number.")]
     isolation: Annotated[str, Field(description="exclusive, partition, time-slice or cu-mask.")]
 
 
 def admitted_resources(resources: scheduler_pb2.Resources) -> AdmittedResources:
-    """What a job takes; a new isolation is named as the scheduler names it."""
+    """The share that a job takes; a new isolation is named as the scheduler names it."""
     number = resources.isolation
     known = number in scheduler_pb2.Isolation.values()
     name = scheduler_pb2.Isolation.Name(number).removeprefix(_PREFIX) if known else str(number)
@@ -130,7 +137,7 @@ def admitted_resources(resources: scheduler_pb2.Resources) -> AdmittedResources:
 
 
 def of_annotations(annotations: Mapping[str, str]) -> Resources | None:
-    """What Kaiwo's annotations ask for; None if none of them does. Annotations of others are left alone.
+    """The resources that Kaiwo's annotations ask for; None if they ask for none. Annotations of others are left alone.
 
     Raises ValueError with the annotation and the fix.
     """

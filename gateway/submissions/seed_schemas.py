@@ -38,21 +38,21 @@ class OrchestratorMetrics(BaseModel):
     """Figures of credit, work and the pool."""
 
     total_cost_usd: Annotated[
-        float, Field(description="For an operator what machines cost, for others what their account was charged.")
+        float, Field(description="For an operator the cost of machines, for others the charges to their account.")
     ]
     remaining_credits_usd: Annotated[
         float,
-        Field(description="For an operator the grant less that cost, for others what can be spent."),
+        Field(description="For an operator the grant less that cost, for others the available credit."),
     ]
     credits_used_pct: Annotated[float, Field(description="The cost, in percent of the grant.")]
-    tasks_completed: Annotated[int, Field(description="Jobs that ran to their end, of everybody.")]
-    cold_starts: Annotated[int, Field(description="Leases that waited for a machine to be made.")]
+    tasks_completed: Annotated[int, Field(description="Jobs of all users that ran to their end.")]
+    cold_starts: Annotated[int, Field(description="Leases that waited for a machine to start.")]
     warm_reuses: Annotated[int, Field(description="Leases that found a machine ready.")]
-    total_vms: Annotated[int, Field(description="Machines that there ever were, those that are over included.")]
+    total_vms: Annotated[int, Field(description="All machines so far, including those that have ended.")]
     active_vms: int
     busy_vms: int
-    idle_seconds: Annotated[float, Field(description="Time that machines stood ready with nothing to do.")]
-    vm_cost_usd: Annotated[float, Field(description="What all machines cost, as their providers bill them.")]
+    idle_seconds: Annotated[float, Field(description="Time that machines were ready but idle.")]
+    vm_cost_usd: Annotated[float, Field(description="The cost of all machines, as their providers bill it.")]
     vm_pool: list[VmPoolEntry]
     queued_jobs: int
     running_jobs: int

@@ -31,7 +31,7 @@ class Submission(BaseModel):
     id: str
     problem: str
     mode: str
-    timing: Annotated[str | None, Field(description="As it was asked for; null: the device's own way.")]
+    timing: Annotated[str | None, Field(description="As requested; null: the device's default.")]
     profile: Annotated[
         bool, Field(description="Whether its kernels were to be profiled; `profile` of the last event has them.")
     ]
@@ -47,11 +47,11 @@ class Submission(BaseModel):
     placement: Annotated[str | None, Field(description="How its machine is chosen; null: as its queue says.")]
     movable: Annotated[bool, Field(description="Its run may be stopped, and start again on another machine.")]
     machine: AdmittedMachineUse
-    deadline: Annotated[datetime | None, Field(description="It is over by then, or cancelled; null: none.")]
+    deadline: Annotated[datetime | None, Field(description="It must end by then, or is cancelled; null: no deadline.")]
     state: Annotated[
         str, Field(description="QUEUED, PROVISIONING, RUNNING, SETTLING, or over: FINISHED, CANCELLED, FAILED.")
     ]
-    status: Annotated[str | None, Field(description="The status of the last event, once it is over.")]
+    status: Annotated[str | None, Field(description="The status of the last event, once it has ended.")]
     verdict: str | None
     timing_status: Annotated[
         str | None,
@@ -74,13 +74,13 @@ class Submission(BaseModel):
     attempt: int
     machine_id: str | None
     machine_gpu_type: Annotated[
-        str | None, Field(description="Which of the GPU types that were asked for it got, once it has a machine.")
+        str | None, Field(description="Which of the requested GPU types it got, once it has a machine.")
     ]
     got_gpus: Annotated[
-        float | None, Field(description="GPUs that the present, or last, attempt got and is charged for; null before.")
+        float | None, Field(description="GPUs that the current or last attempt got and is charged for; null before.")
     ]
-    cost_usd: Annotated[float, Field(description="Settled once it is over.")]
-    billable_seconds: Annotated[float | None, Field(description="The time that the cost is for, once it is over.")]
+    cost_usd: Annotated[float, Field(description="Final once it has ended.")]
+    billable_seconds: Annotated[float | None, Field(description="The time that is charged for, once it has ended.")]
     last_event_id: int
     events_url: str
 
@@ -89,7 +89,8 @@ class NewSubmission(Submission):
     """A submission that was just made."""
 
     remaining_submissions: Annotated[
-        int, Field(description="How many more the account may make now; `GET /api/v1/limits` has the limits.")
+        int,
+        Field(description="How many more submissions the account may make now; `GET /api/v1/limits` has the limits."),
     ]
 
 
@@ -108,7 +109,7 @@ class SubmissionIsa(BaseModel):
     id: str
     isa: Annotated[dict[str, Any], Field(description="By kernel: registers, memory, occupancy, hints.")]
     isa_toolchain: str | None
-    isa_note: Annotated[str | None, Field(description="Why there is nothing, or what to know of it.")]
+    isa_note: Annotated[str | None, Field(description="Why there is no report, or notes on it.")]
     listing: Annotated[str, Field(description="The instructions below their source lines; at most 256 KiB.")]
 
 

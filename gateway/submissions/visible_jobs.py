@@ -57,7 +57,7 @@ class VisibleJobs:
         return self._visible[job_id]
 
     async def _found(self, job_id: str) -> None:
-        """Raises ProblemError or AioRpcError if it is none of the caller's accounts."""
+        """Raises ProblemError or AioRpcError if it is not an account of the caller's."""
         if job_id.startswith("job_"):
             await account_jobs.job_of(self._upstreams, self._account, job_id)
             return

@@ -7,5 +7,5 @@ from typing import Annotated
 from pydantic import Field
 
 GpuType = Annotated[
-    str, Field(max_length=40, description="Left out: the operator's default, MI300X unless VMPOOL_DEFAULT_GPU is set.")
+    str, Field(max_length=40, description="Default: the operator's default, MI300X unless VMPOOL_DEFAULT_GPU is set.")
 ]

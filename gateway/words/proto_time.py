@@ -25,7 +25,7 @@ NANOS_PER_MILLISECOND = 1_000_000
 
 
 def _not_a_number(value: object) -> object:
-    """Pydantic takes a number for a time since 1970, in seconds or milliseconds by its size: nobody means that here."""
+    """Pydantic takes a number for a time since 1970, in seconds or milliseconds by its size; that is not meant here."""
     if isinstance(value, int | float) or (isinstance(value, str) and NUMBER.fullmatch(value)):
         raise ValueError("must be a day, such as 2026-11-01, or a time, such as 2026-11-01T12:00:00Z")
     return value

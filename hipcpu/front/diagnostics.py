@@ -71,7 +71,7 @@ _NO_MEANING = (
         re.compile(r"(?:input|output) constraint '[^']*' in asm"),
         "PTX is NVIDIA's assembly, and HIP has none of it: write the instruction as C++, or call its intrinsic",
     ),
-    (re.compile(r"\b__CUDA_ARCH__\b"), "the device is none of NVIDIA's: test it with #ifdef, or drop the code for it"),
+    (re.compile(r"\b__CUDA_ARCH__\b"), "the device is not NVIDIA's: test it with #ifdef, or remove the code for it"),
     (re.compile(r"\b__cluster_dims__\b"), "clusters of blocks exist only on NVIDIA's GPUs: launch a plain grid"),
     (
         re.compile(

@@ -74,7 +74,7 @@ def suspicious_rows(
 ) -> NDArray[np.intp]:
     """The rows of `product` (m x n) that cannot be within `tolerance`; those with NaN or an infinity are among them.
 
-    `rng` must be one that whoever made `product` could not know.
+    `rng` must be one that the maker of `product` could not know.
     """
     projection = _projection(factors.right, rng, vectors)
     rows, (_, groups, _) = product.shape[0], projection.products.shape

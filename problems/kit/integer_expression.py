@@ -185,7 +185,7 @@ def _call(node: ast.expr, written: str, depth: int) -> Meaning | None:
         return None
     name, arguments = node.func.id, node.args
     if name not in FUNCTIONS:
-        raise ExpressionError(f"`{_short(name)}` is no function; there are {', '.join(FUNCTIONS)}")
+        raise ExpressionError(f"`{_short(name)}` is not a function; choose {', '.join(FUNCTIONS)}")
     wanted = _ARGUMENT_COUNTS.get(name)
     if len(arguments) != wanted if wanted else len(arguments) < _LEAST_OPERANDS:
         raise ExpressionError(f"`{name}` takes {wanted or '2 or more'} arguments, not {len(arguments)}")
@@ -224,7 +224,7 @@ _READERS: Mapping[type[ast.expr], Callable[[ast.expr, str, int], Meaning | None]
 
 def _size(array: str, shape: Shape) -> int:
     if array not in shape.elements:
-        raise ExpressionError(f"`{_short(array)}` is no array; arrays are {_listed(shape.elements)}")
+        raise ExpressionError(f"`{_short(array)}` is not an array; choose {_listed(shape.elements)}")
     return shape.elements[array]
 
 
@@ -250,7 +250,7 @@ def _array(name: str, shape: Shape) -> Sequence[int]:
 
 def _scalar(name: str, shape: Shape) -> int:
     if name not in shape.scalars:
-        raise ExpressionError(f"`{_short(name)}` is no integer parameter; there are {_listed(shape.scalars)}")
+        raise ExpressionError(f"`{_short(name)}` is not an integer parameter; choose {_listed(shape.scalars)}")
     return shape.scalars[name]
 
 

@@ -144,7 +144,7 @@ class _LaunchReader:
         if isinstance(value, str):
             if self.names is not None and value not in self.names:
                 known = ", ".join(f"`{name}`" for name in sorted(self.names))
-                message = f"`{value[:60]}` is no parameter and no scratch buffer; there are {known}"
+                message = f"`{value[:60]}` is not a parameter or scratch buffer; choose {known}"
                 raise LaunchPlanError(field, message)
             return value
         constant = _object(value, field, {"type", "value"}, set())
@@ -228,7 +228,7 @@ def _expression(value: object, field: str, parameters: Sequence[Parameter] | Non
         known = {parameter.name for parameter in parameters}
         for name in sorted(expression.names - known):
             listed = ", ".join(f"`{known_name}`" for known_name in sorted(known))
-            raise LaunchPlanError(field, f"`{name[:60]}` is no parameter of this problem; there are {listed}")
+            raise LaunchPlanError(field, f"`{name[:60]}` is not a parameter of this problem; choose {listed}")
     return expression
 
 

@@ -1,4 +1,4 @@
-"""Spreads the work on one large case over threads: over one, unless whoever has nothing else to do allows more."""
+"""Spreads the work on one large case over threads: over one, unless a caller with nothing else to do allows more."""
 
 from __future__ import annotations
 

@@ -18,6 +18,7 @@ from sqlalchemy.exc import InterfaceError, OperationalError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
 from servicekit.db.sqlite_connection import SqliteConnection
+from servicekit.settings.config import WrongSettingsError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
@@ -30,6 +31,18 @@ BUSY_TIMEOUT_MS = 10_000
 READING = {"wavepool_reading": True}
 SHORT = {"wavepool_short": True}
 SNAPSHOT = READING | {"isolation_level": "REPEATABLE READ"}
+
+
+class UnknownSchemaError(WrongSettingsError):
+    """The schema of a database has a revision that is older than the first migration here, or newer than the last."""
+
+    def __init__(self, url: str, revision: str, first: str) -> None:
+        fix = f"it upgrades from {first} on. Start an earlier version on it once, which brings it to {first}"
+        super().__init__(
+            f"{url}: the schema has revision {revision}, which this version of Wavepool does not know; "
+            f"{fix if revision < first else 'start the version that made it'}, or use an empty database. "
+            "See docs/operations.md, Data."
+        )
 
 
 class Instant(TypeDecorator[datetime]):
@@ -158,7 +171,7 @@ async def migrate(database: Database, location: str) -> None:
     Files of versions are named by their revisions, in rising order; the last is the newest.
 
     Safe to call at every start and from several processes: an advisory lock on PostgreSQL, or the write lock on SQLite,
-    lets one in at a time.
+    lets one in at a time. Raises UnknownSchemaError, and changes nothing then.
     """
     package, folder = location.split(":")
     async with database.unfenced() as connection:
@@ -167,14 +180,18 @@ async def migrate(database: Database, location: str) -> None:
         await connection.run_sync(_upgrade, files(package) / folder / "versions")
 
 
-def newest_revision(versions: Traversable) -> str:
-    """The revision of the newest file in a folder of alembic versions, such as `0023` of `0023_several_machines.py`."""
-    return max(file.name for file in versions.iterdir() if file.name.endswith(".py")).partition("_")[0]
+def known_revisions(versions: Traversable) -> list[str]:
+    """The revisions of a folder of alembic versions, oldest first, such as `0024` of `0024_initial.py`."""
+    return sorted(file.name.partition("_")[0] for file in versions.iterdir() if file.name.endswith(".py"))
 
 
 def _upgrade(connection: Connection, versions: Traversable) -> None:
-    if _revisions(connection) == [newest_revision(versions)]:
+    known, noted = known_revisions(versions), _revisions(connection)
+    if noted == known[-1:]:
         return
+    for revision in noted:
+        if revision not in known:
+            raise UnknownSchemaError(connection.engine.url.render_as_string(), revision, known[0])
     # Only here: with what it imports, alembic takes a tenth of a second, and most starts find a schema up to date.
     from alembic import command
     from alembic.config import Config

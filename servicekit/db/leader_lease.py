@@ -1,10 +1,10 @@
 """The leader lease: one process at a time writes a database.
 
 The lease is a row of the database, one for each role: the holder, its address, an expire time, and an epoch, which
-grows with each take-over. A holder renews the row after every third of its term. Whoever finds the row expired, by the
-database's own clock, takes it with the next epoch, in one compare-and-set.
+grows with each take-over. A holder renews the row after every third of its term. A process that finds it expired, by
+the database's own clock, takes it with the next epoch, in one compare-and-set.
 
-A holder that was stopped, or that nobody could reach, does not know that another has taken over. So every writing
+A holder that was stopped, or could not be reached, does not know that another has taken over. So every writing
 transaction first checks that the row still has the holder's epoch (`check`, the fence of `Database.transaction`). On
 PostgreSQL the check also locks the row against take-overs, though not against renewals, until the transaction ends;
 otherwise a process could be stopped between its check and its commit. Who takes an expired lease and has to wait for

@@ -130,4 +130,6 @@ def _read(handler: Any, request: bytes) -> Any:  # noqa: ANN401 - any generated 
     try:
         return handler.request_deserializer(request)
     except DecodeError as error:
-        raise RefusedCallError(grpc.StatusCode.INVALID_ARGUMENT, "the request is no message of this method") from error
+        raise RefusedCallError(
+            grpc.StatusCode.INVALID_ARGUMENT, "the request is not a message of this method"
+        ) from error

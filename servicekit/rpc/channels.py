@@ -150,7 +150,7 @@ def open_channel(target: str, credentials: ServiceCredentials | None = None, ser
     """Opens a channel to a service such as `127.0.0.1:50061`, whose name is `server`.
 
     Every call carries the metadata of `credentials`. If they have certificates, the channel is encrypted and takes no
-    other server than one with the certificate of `server`; it is opened anew for the first call after the certificates
+    other server than one with the certificate of `server`; it is opened again for the first call after the certificates
     have changed. The channel connects when it is first used and reconnects by itself. Close it when done.
     """
     tls = credentials.tls if credentials else None

@@ -76,7 +76,7 @@ def neutral_failure() -> RpcFailure:
     """The failure to report for a fault of ours."""
     return RpcFailure(
         grpc.StatusCode.INTERNAL,
-        f"something went wrong on our side; the logs have it as request {current_request_id()}",
+        f"an error in Wavepool; find it in the logs as request {current_request_id()}",
     )
 
 

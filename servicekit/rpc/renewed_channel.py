@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class RenewedChannel(grpc.aio.Channel):
-    """Opens a channel anew when the certificates have changed, for the next call.
+    """Opens a channel again when the certificates have changed, for the next call.
 
     gRPC for Python has no credentials of clients that change. Calls in flight end on the connection that they began on:
     it lasts as long as they do.

@@ -23,7 +23,7 @@ from servicekit.rpc.credentials import OpenToOthersError
 from servicekit.rpc.interceptors import Observer
 from servicekit.rpc.tls import TlsFilesError
 from servicekit.service_token import NoServiceTokenError
-from servicekit.settings.config import settings_faults
+from servicekit.settings.config import WrongSettingsError, settings_faults
 from servicekit.storage import has_room
 
 if TYPE_CHECKING:
@@ -54,10 +54,6 @@ CHECK_SETTINGS = "--check-settings"
 
 class PortTakenError(Exception):
     """Another process has the port."""
-
-
-class WrongSettingsError(Exception):
-    """The settings contradict each other, or name something that does not exist; the message names the variable."""
 
 
 class ServiceServer:
@@ -175,8 +171,8 @@ def run(main: Callable[[], Awaitable[None]], check: Callable[[], object]) -> Non
 
     Turns the garbage collector on, which programs turn off while they import.
 
-    An unknown option ends the process with the usage and exit status 2. Wrong settings end it with a line on stderr and
-    exit status 78 (EX_CONFIG): a restart would not help.
+    An unknown option ends the process with the usage and exit status 2. Wrong settings, among them a database that this
+    version cannot use, end it with a line on stderr and exit status 78 (EX_CONFIG): a restart would not help.
     """
 
     async def body() -> None:

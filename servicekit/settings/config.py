@@ -32,6 +32,11 @@ def split_at_commas(value: object) -> object:
 CommaSeparated = Annotated[tuple[T, ...], NoDecode, BeforeValidator(split_at_commas)]
 """A list that the environment holds as `one,two` instead of JSON."""
 
+
+class WrongSettingsError(Exception):
+    """The settings contradict each other, or name something that cannot be used; the message names it."""
+
+
 LEADER_TERM = timedelta(seconds=3)
 """With the time in which another process notices and takes over, under 5 s."""
 LeaderTerm = Annotated[timedelta, Field(ge=timedelta(milliseconds=300))]

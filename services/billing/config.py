@@ -158,7 +158,9 @@ class BillingSettings(ServiceSettings):
             if getattr(self, name) and not self.github_url:
                 raise ValueError(f"{name}: needs BILLING_GITHUB_URL, such as https://github.com")
             if getattr(self, name) and self.github_token_file is None:
-                raise ValueError(f"{name}: needs BILLING_GITHUB_TOKEN_FILE; GitHub tells nobody else who belongs")
+                raise ValueError(
+                    f"{name}: needs BILLING_GITHUB_TOKEN_FILE; GitHub shows members only to a member's token"
+                )
         return self
 
     def api_url(self) -> str:

@@ -138,7 +138,7 @@ class SpentCreditError(BillingError):
         left = dollars_text(max(0, available_micros))
         super().__init__(
             f"{dollars_text(amount_micros)} cannot be taken back: {left} is available, and the rest is spent or on "
-            "hold. Take back at most what is available."
+            "hold. Take back at most the available amount."
         )
 
 
@@ -154,7 +154,7 @@ class LastAdministratorError(BillingError):
 
     def __init__(self) -> None:
         super().__init__(
-            "No administrator with a working token would be left, and nobody could make another. "
+            "No administrator with a working token would be left, so no other could be made. "
             "Make another token for an administrator, or another administrator, first."
         )
 
@@ -281,7 +281,7 @@ class KeyTakenError(ConflictError):
 
     def __init__(self, fingerprint: str) -> None:
         super().__init__(
-            f"Another user has the key {fingerprint}, and nobody could tell who logs in with it. Make another with "
+            f"Another user has the key {fingerprint}, and each key must identify one user. Make another with "
             "`ssh-keygen -t ed25519`; if this one is yours, ask an administrator to remove it there."
         )
 
@@ -291,7 +291,8 @@ class GithubNameTakenError(ConflictError):
 
     def __init__(self, name: str) -> None:
         super().__init__(
-            f"The GitHub name {name!r} is another user's here. If it is yours, ask an administrator to take it away."
+            f"The GitHub name {name!r} is another user's here. If it is yours, ask an administrator to "
+            f"remove it from that user."
         )
 
 
@@ -299,7 +300,7 @@ class IdempotencyKeyReusedError(ConflictError):
     """The idempotency key was used with other content."""
 
     def __init__(self, key: str) -> None:
-        super().__init__(f"The idempotency key {key!r} was used with other content. Use one key for one purpose.")
+        super().__init__(f"The idempotency key {key!r} was used with other content. Use a new key for each request.")
 
 
 class HoldSettledError(ConflictError):
@@ -307,7 +308,7 @@ class HoldSettledError(ConflictError):
 
     def __init__(self, hold_id: str, charged_micros: int) -> None:
         super().__init__(
-            f"Hold {hold_id!r} is settled already at {dollars_text(charged_micros)}; that settlement stands."
+            f"Hold {hold_id!r} was already settled at {dollars_text(charged_micros)}; that settlement stands."
         )
 
 
@@ -353,7 +354,7 @@ class IdentityProviderError(SignInError):
 
     def __init__(self, issuer: str, reason: str) -> None:
         super().__init__(
-            f"The identity provider {issuer} cannot be used now, so nobody can sign in: {reason}. "
+            f"The identity provider {issuer} cannot be used now, so sign-in does not work: {reason}. "
             "This is no fault of yours, and API tokens work as before. Try again later."
         )
         self.reason = reason

@@ -25,7 +25,8 @@ from servicekit.db import database
 from servicekit.loops import run_loop
 from servicekit.rpc.callers import Callers
 from servicekit.rpc.credentials import check_network, credentials_of
-from servicekit.rpc.server import ServiceServer, WrongSettingsError
+from servicekit.rpc.server import ServiceServer
+from servicekit.settings.config import WrongSettingsError
 from servicekit.settings.plugins import BrokenPluginError
 from servicekit.settings.setting_names import warn_of_settings
 from services.billing import errors

@@ -7,7 +7,7 @@ import secrets
 import sys
 import tempfile
 from datetime import timedelta
-from ipaddress import IPv4Network, IPv6Network
+from ipaddress import IPv4Address, IPv4Network, IPv6Network
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, Self
 
@@ -90,6 +90,9 @@ class ExecutorSettings(SandboxSettings, ServiceSettings):
     kept_finished: Annotated[int, Field(ge=1)] = 64
     homes_dir: Path | None = None
     """Parent of the homes of sessions that are kept after their end; by default `homes` in `data_dir`."""
+    machine_address: IPv4Address | None = None
+    """This machine's address in the network of the pool's machines, at which nodes of reservations of several reach one
+    another; unset: the pool finds it among all that the machine has."""
     session_network: Literal["outbound", "none"] = "outbound"
     """Whether sessions have a network; where none can be made they have none, and say so."""
     session_reaches: CommaSeparated[_Reachable] = ()

@@ -16,12 +16,6 @@ spare_judges = gauge("wavepool_executor_spare_judges", "Judge processes that wai
 sessions = counter("wavepool_executor_sessions", "Sessions that are over.", ("reason",))
 sessions_in_flight = gauge("wavepool_executor_sessions_in_flight", "Sessions that are open, or being opened or ended.")
 session_logins = counter("wavepool_executor_session_logins", "Logins to sessions.")
-gang_bytes = counter(
-    "wavepool_executor_gang_bytes", "Bytes of packets between nodes that left a session or came in.", ("direction",)
-)
-gang_packets = counter(
-    "wavepool_executor_gang_packets", "Packets between nodes, passed or dropped.", ("direction", "result")
-)
 snapshots = counter("wavepool_executor_snapshots", "Snapshots of sessions' disks.", ("result",))
 snapshot_seconds = histogram(
     "wavepool_executor_snapshot_seconds",
@@ -35,9 +29,3 @@ session_start_seconds = histogram(
     (),
     (0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30),
 )
-
-
-def count_gang_packets(direction: str, passed: int, dropped: int) -> None:
-    """Count packets that left a session, or came in."""
-    gang_packets.labels(direction, "passed").inc(passed)
-    gang_packets.labels(direction, "dropped").inc(dropped)

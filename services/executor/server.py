@@ -94,9 +94,6 @@ ERROR_MAP: ErrorMap = {
     DiskError: grpc.StatusCode.UNAVAILABLE,
     session_errors.NoDiskError: grpc.StatusCode.FAILED_PRECONDITION,
     session_errors.UnknownSessionError: grpc.StatusCode.NOT_FOUND,
-    session_errors.NoSessionOfLeaseError: grpc.StatusCode.NOT_FOUND,
-    session_errors.NotOfGangError: grpc.StatusCode.FAILED_PRECONDITION,
-    session_errors.ExchangeReplacedError: grpc.StatusCode.ABORTED,
     session_errors.SessionConflictError: grpc.StatusCode.ALREADY_EXISTS,
     session_errors.HomeInUseError: grpc.StatusCode.ALREADY_EXISTS,
     session_errors.SessionNotReadyError: grpc.StatusCode.FAILED_PRECONDITION,
@@ -105,7 +102,7 @@ ERROR_MAP: ErrorMap = {
 }
 _ROOM_BYTES = 16 << 20
 """A run needs some megabytes for its build, its executable and its data."""
-# Errors reported without a traceback to whoever starts the executor: the message says what to do.
+# Errors reported without a traceback to the person who starts the executor: the message says what to do.
 _CANNOT_START = (
     SandboxError,
     UnknownPluginError,
@@ -205,7 +202,17 @@ def build_server(
     server = ExecutorServer(settings, partial(_identified, tokens), admission, runs, sessions, inventory, pool_watch)
     size_set = SizeSet.GPU if capabilities.device.has_own_memory else SizeSet.CPU
     decoder = RunDecoder(catalogue(), size_set, server.runs.capacity.eighths, capabilities.masks_compute_units)
-    servicer = ExecutorServicer(admission, server.runs, sessions, decoder, tokens, signer, capabilities, pool_watch)
+    servicer = ExecutorServicer(
+        admission,
+        server.runs,
+        sessions,
+        decoder,
+        tokens,
+        signer,
+        capabilities,
+        pool_watch,
+        settings.machine_address,
+    )
     executor_pb2_grpc.add_ExecutorServiceServicer_to_server(servicer, server.grpc)
     server.expose("wavepool.executor.v1.ExecutorService")
     session_servicer = SessionServicer(sessions, SessionDecoder(admission.capacity.eighths), tokens)

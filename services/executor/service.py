@@ -12,10 +12,12 @@ from wavepool.executor.v1.run_event_pb2 import RunEvent
 
 from services.executor.core.model.report import signed_statement
 from services.executor.leases.errors import InvalidFieldError
+from services.executor.sessions.network import outer_addresses
 from services.executor.wire.requests import instant
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
+    from ipaddress import IPv4Address
 
     import grpc
 
@@ -44,6 +46,8 @@ class ExecutorServicer(executor_pb2_grpc.ExecutorServiceServicer):
     signer: Signer
     capabilities: Capabilities
     pool_watch: PoolWatch | None
+    address: IPv4Address | None
+    """Its address for other machines; None if each of its own may be."""
 
     async def Run(self, request: executor_pb2.RunRequest, context: Context) -> AsyncIterator[executor_pb2.RunResponse]:
         """Begin a run or attach to it, and stream its events."""
@@ -79,6 +83,7 @@ class ExecutorServicer(executor_pb2_grpc.ExecutorServiceServicer):
         answer = self.capabilities.to_proto(in_flight, self.admission.capacity, self.runs.unfit_reason)
         answer.no_sessions_because = self.sessions.no_sessions_because
         answer.session_gaps.extend(self.sessions.gaps)
+        answer.addresses.extend(map(str, [self.address] if self.address else outer_addresses()))
         return answer
 
     def _signed(self, run: Run, event: RunEvent) -> RunEvent:

@@ -14,7 +14,7 @@ from services.executor.wire.requests import instant, token_violations
 from services.executor.wire.sessions import grace_of, new_keys, text_of
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Sequence
+    from collections.abc import AsyncIterator
 
     import grpc
 
@@ -55,21 +55,6 @@ class SessionServicer(session_pb2_grpc.SessionServiceServicer):
         async with aclosing(session.connect(_data_of(request_iterator))) as outgoing:
             async for data in outgoing:
                 yield session_pb2.ConnectResponse(data=data)
-
-    async def Exchange(
-        self, request_iterator: AsyncIterator[session_pb2.ExchangeRequest], context: Context
-    ) -> AsyncIterator[session_pb2.ExchangeResponse]:
-        """Carry the packets between a session and the other nodes of its gang."""
-        first = await anext(request_iterator, session_pb2.ExchangeRequest())
-        if first.fencing_token < 1 or first.packets:
-            fault = "must name the session's lease in the first message, which carries no packets"
-            raise InvalidFieldError(("fencing_token", fault))
-        self._check_token(first.fencing_token, context)
-        link = self.sessions.of_lease(first.fencing_token).link()
-        yield session_pb2.ExchangeResponse(address=str(link.gang.own.address))
-        async with aclosing(link.exchange(_packets_of(request_iterator))) as outgoing:
-            async for packets in outgoing:
-                yield session_pb2.ExchangeResponse(packets=packets)
 
     async def UpdateSession(
         self, request: session_pb2.UpdateSessionRequest, context: Context
@@ -130,11 +115,3 @@ async def _data_of(requests: AsyncIterator[session_pb2.ConnectRequest]) -> Async
         if request.HasField("open"):
             raise InvalidFieldError(("open", "is only for the first message; make another call for another connection"))
         yield request.data
-
-
-async def _packets_of(requests: AsyncIterator[session_pb2.ExchangeRequest]) -> AsyncIterator[Sequence[bytes]]:
-    async for request in requests:
-        if request.fencing_token:
-            fault = "is only for the first message; make another call for another session"
-            raise InvalidFieldError(("fencing_token", fault))
-        yield request.packets

@@ -26,7 +26,7 @@ queue_seconds = histogram(
 )
 wait_estimates = counter(
     "wavepool_scheduler_wait_estimates",
-    "First attempts that began within the p50 or the p90 that was told at submission, or within neither.",
+    "First attempts that began within the p50 or the p90 that was estimated at submission, or within neither.",
     ("within",),
 )
 run_seconds = histogram(
@@ -64,7 +64,7 @@ oldest_wait_seconds = gauge(
 )
 p90_wait_seconds = gauge(
     "wavepool_scheduler_queue_p90_wait_seconds",
-    "Wait that nine of ten waiting jobs do not exceed.",
+    "90th percentile of the waits of waiting jobs.",
     ("queue", "gpu_type"),
 )
 reservations_now = gauge(
@@ -72,7 +72,7 @@ reservations_now = gauge(
 )
 reservation_waits = histogram(
     "wavepool_scheduler_reservation_wait_seconds",
-    "From the making of a reservation without a start of its own to its GPUs.",
+    "From making a reservation without a start time to getting its GPUs.",
     ("gpu_type",),
     WAIT_BUCKETS,
 )
@@ -81,13 +81,13 @@ reservation_starts = histogram(
 )
 reservations_ended = counter(
     "wavepool_scheduler_reservations_ended",
-    "Reservations that had a machine and are over. Why: `no_show`, `early` for other early ends, or nothing.",
+    "Reservations that had a machine and have ended. Why: `no_show`, `early` for other early ends, or nothing.",
     ("state", "why"),
 )
 reservation_gpu_seconds = counter(
-    "wavepool_scheduler_reservation_gpu_seconds", "GPU seconds of reservations that are over.", ("user", "gpu_type")
+    "wavepool_scheduler_reservation_gpu_seconds", "GPU seconds of reservations that have ended.", ("user", "gpu_type")
 )
-snapshots = counter("wavepool_scheduler_snapshots", "Snapshots of disks in use, by what became of them.", ("result",))
+snapshots = counter("wavepool_scheduler_snapshots", "Snapshots of disks in use, by outcome.", ("result",))
 snapshot_seconds = histogram(
     "wavepool_scheduler_snapshot_seconds", "Time that a snapshot of a disk takes.", (), SECONDS_BUCKETS
 )

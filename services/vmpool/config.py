@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 from decimal import Decimal
+from ipaddress import IPv4Network  # noqa: TC003 - pydantic reads it at run time
 from typing import TYPE_CHECKING, Annotated, ParamSpec, Self, TypeVar
 
 from pydantic import AliasChoices, Field, SecretStr, field_validator, model_validator
@@ -92,6 +93,9 @@ class VmPoolSettings(ServiceSettings):
     """GPUs of a machine: 1, 2, 4 or 8, separated by commas if there are several. The first number is the usual one,
     for jobs that need no more and for machines that are kept warm. The pool orders larger ones by itself for jobs that
     need more. Requests may name any of them."""
+    machine_network: IPv4Network | None = None
+    """Network in which the machines reach one another, such as a cloud's private one, `10.128.0.0/20`. Unset: they do
+    not, and reservations of several machines are refused."""
     offer_lifetime: NotNegative = timedelta(seconds=15)
     """Time for which a provider's offers are used without asking again."""
     lease_duration: Positive = timedelta(seconds=60)

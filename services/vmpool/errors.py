@@ -69,7 +69,7 @@ class MachineNotReadyError(PoolError):
     """The machine takes no lease in its present state."""
 
     def __init__(self, machine_id: str, state: str) -> None:
-        super().__init__(f"Machine {machine_id!r} is {state} and takes no lease. Watch the machines and place again.")
+        super().__init__(f"Machine {machine_id!r} is {state} and cannot be leased. Watch the machines and place again.")
 
 
 class ReservedMachineError(PoolError):
@@ -101,7 +101,7 @@ class RequestConflictError(PoolError):
 
     def __init__(self, request_id: str, machine_id: str) -> None:
         super().__init__(
-            f"Request {request_id!r} was made before, with other content, for machine {machine_id!r}: take a new id."
+            f"Request {request_id!r} was made before, with other content, for machine {machine_id!r}: use a new id."
         )
 
 

@@ -46,13 +46,6 @@ tunnels_open = gauge("wavepool_vmpool_tunnels_open", "SSH connections to session
 tunnel_bytes = counter(
     "wavepool_vmpool_tunnel_bytes", "Bytes carried to sessions (in) and from them (out).", ("direction",)
 )
-gang_nodes = gauge("wavepool_vmpool_gang_nodes", "Nodes of reservations of several machines that are joined now.")
-gang_bytes = counter("wavepool_vmpool_gang_bytes", "Bytes of packets passed on between nodes.")
-gang_packets = counter(
-    "wavepool_vmpool_gang_packets",
-    "Packets between nodes: passed, or dropped as forged, to nowhere, or full.",
-    ("fate",),
-)
 usage_unsent = gauge("wavepool_vmpool_usage_facts_unsent", "Usage facts that billing has not taken yet.")
 
 _RESOURCES = {

@@ -36,7 +36,6 @@ from services.vmpool.capacity.sizer import Sizer
 from services.vmpool.config import VmPoolSettings
 from services.vmpool.lifecycle.driver import MachineDriver
 from services.vmpool.lifecycle.executor_client import ExecutorClient
-from services.vmpool.lifecycle.gang_links import GangLinks
 from services.vmpool.lifecycle.health_book import HealthBook
 from services.vmpool.lifecycle.load_book import LoadBook
 from services.vmpool.lifecycle.machine_poller import MachinePoller
@@ -81,8 +80,6 @@ USAGE_PASS = timedelta(seconds=5)
 PRUNE_PASS = timedelta(hours=1)
 TUNNEL_PASS = timedelta(seconds=1)
 """A tunnel ends this long after its lease, at most; the gateway's users were promised 5 s."""
-GANG_PASS = timedelta(seconds=1)
-"""A gang's nodes are joined and parted this long after their leases began and ended, at most."""
 
 ERROR_MAP: ErrorMap = {
     errors.InvalidFieldError: grpc.StatusCode.INVALID_ARGUMENT,
@@ -117,7 +114,6 @@ class VmPool:
     usage: UsageReporter
     pruner: Pruner
     readings: ReadingReporter
-    gang_links: GangLinks
     wakes: tuple[asyncio.Event, asyncio.Event]
 
     async def run(self, settings: VmPoolSettings, lease: LeaderLease) -> None:
@@ -131,7 +127,6 @@ class VmPool:
             (self.usage, USAGE_PASS, None),
             (self.pruner, PRUNE_PASS, None),
             (self.pool.tunnels, TUNNEL_PASS, None),
-            (self.gang_links, GANG_PASS, None),
             (self.readings, settings.metrics_interval, None),
             (self.pool.providers, settings.reconcile_interval, None),
         ]
@@ -190,13 +185,8 @@ async def build(
             HealthBook(settings.heartbeat_interval, settings.lost_after, settings.reserved_lost_after),
             LoadBook(settings.metrics_window),
         )
-        record, poller, tunnels, gang_links = (
-            Record(machines),
-            MachinePoller(providers),
-            Tunnels(leases, machines, clock),
-            GangLinks(leases, machines, clock),
-        )
-        for part in (poller, tunnels, gang_links):
+        record, poller, tunnels = Record(machines), MachinePoller(providers), Tunnels(leases, machines, clock)
+        for part in (poller, tunnels):
             stack.push_async_callback(part.close)
         releaser = Releaser(providers, record, poller, clock)
         driver = MachineDriver(machines, leases, record, providers, poller, releaser, executors, health, loads, clock)
@@ -228,7 +218,7 @@ async def build(
         )
         vmpool_pb2_grpc.add_VmPoolServiceServicer_to_server(VmPoolServicer(pool), server.grpc)
         server.expose("wavepool.vmpool.v1.VmPoolService")
-        yield VmPool(server, pool, reconciler, sizer, usage, pruner, readings, gang_links, wakes)
+        yield VmPool(server, pool, reconciler, sizer, usage, pruner, readings, wakes)
 
 
 async def _owner(identity: identity_pb2_grpc.IdentityServiceAsyncStub, token: str) -> Owner | None:
@@ -284,7 +274,7 @@ async def serve(settings: VmPoolSettings, providers: ProviderSet) -> None:
 async def _serve_on(
     db: database.Database, settings: VmPoolSettings, providers: ProviderSet, lease: LeaderLease
 ) -> None:
-    executors = ExecutorClient(settings.heartbeat_interval)
+    executors = ExecutorClient(settings.heartbeat_interval, settings.machine_network)
     try:
         async with providers, build(settings, db, providers, executors, SystemClock()) as vmpool:
             try:

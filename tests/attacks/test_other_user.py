@@ -20,7 +20,7 @@ from services.executor.core.sandbox import scratch
 from services.executor.sandboxes.limits.file_tree import remove_tree
 from submissions.modes import Mode
 from tests.attacks.conftest import PROBLEMS
-from tests.conftest import torch_program
+from tests.needs import torch_program
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

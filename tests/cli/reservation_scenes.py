@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import shlex
-import subprocess
 from typing import TYPE_CHECKING, Any
 
 from tests.cli.conftest import Answer, Stream
+from tests.ssh_keys import new_key
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -56,9 +56,7 @@ STORY: list[tuple[int, dict[str, Any]]] = [
 
 def introduce(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, gateway: ScriptedGateway) -> None:
     """Somebody with one key and no agent, whom the gateway knows."""
-    folder = tmp_path / "home" / ".ssh"
-    folder.mkdir(parents=True)
-    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", folder / "id_ed25519"], check=True)
+    new_key().keep(tmp_path / "home" / ".ssh" / "id_ed25519")
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.delenv("SSH_AUTH_SOCK", raising=False)
     monkeypatch.setenv("WAVEPOOL_ENDPOINT", gateway.endpoint)

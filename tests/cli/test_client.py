@@ -31,7 +31,7 @@ def test_calls_are_timed_as_it_is_asked_for(gateway: ScriptedGateway, timing: st
     scripted(gateway, Stream(ACCEPTED))
     with Client(gateway.endpoint, "secret") as client:
         client.submit_hip_kernel("code", "relu", timing=timing)
-        with pytest.raises(InputError, match="'warm' is none of cold, hot, first-call"):
+        with pytest.raises(InputError, match="'warm' is not valid; choose cold, hot, first-call"):
             client.submit_hip_kernel("code", "relu", timing="warm")
     assert [request.body["timing"] for request in gateway.asked("POST", SUBMISSIONS)] == [timing]
 
@@ -87,7 +87,7 @@ def test_errors_have_types_and_say_what_to_do(gateway: ScriptedGateway) -> None:
 
 
 def test_a_mode_that_is_none_is_refused_before_anything_is_sent(gateway: ScriptedGateway) -> None:
-    with Client(gateway.endpoint) as client, pytest.raises(InputError, match="'chek' is none of full, check"):
+    with Client(gateway.endpoint) as client, pytest.raises(InputError, match="'chek' is not valid; choose full, check"):
         client.submit_hip_kernel("code", "relu", mode="chek")
     assert gateway.requests == []
 

@@ -34,7 +34,7 @@ def test_no_other_machine_gets_to_see_the_token_file(endpoint: str, data_dir: Pa
 
 @pytest.mark.parametrize("endpoint", ["127.0.0.1:8080", "ftp://127.0.0.1", "http://"])
 def test_what_is_no_url_is_refused(endpoint: str) -> None:
-    with pytest.raises(InputError, match="is no URL"):
+    with pytest.raises(InputError, match="is not a URL"):
         resolve(endpoint)
 
 

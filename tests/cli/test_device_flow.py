@@ -126,7 +126,7 @@ def test_a_code_that_nobody_enters_expires(options: dict[str, Any], identity_pro
 @pytest.mark.parametrize(
     ("path", "status", "body", "fault"),
     [
-        ("/device/auth", 401, {"error": "invalid_client"}, "refuses this Wavepool \\(invalid_client\\); tell the op"),
+        ("/device/auth", 401, {"error": "invalid_client"}, "refuses this Wavepool \\(invalid_client\\); report it"),
         ("/device/auth", 400, {"error": "x", "error_description": "why"}, "refuses this Wavepool \\(x: why\\)"),
         ("/device/auth", 404, {}, "refuses this Wavepool \\(404\\)"),
         ("/device/auth", 200, {}, "lacks what the device flow needs"),
@@ -156,9 +156,9 @@ def test_nobody_is_sent_to_an_address_without_protection(
 ) -> None:
     began = {"device_code": "d", "user_code": "U", "verification_uri": address, "expires_in": 60}
     identity_provider.answer("/device/auth", 200, began)
-    with pytest.raises(ServerError, match="is no https URL"):
+    with pytest.raises(ServerError, match="is not an https URL"):
         flow_of(options, Waiting()).begin()
-    with pytest.raises(ServerError, match="is no https URL"):
+    with pytest.raises(ServerError, match="is not an https URL"):
         flow_of(options | {"device_authorization_endpoint": address}, Waiting()).begin()
 
 

@@ -13,9 +13,9 @@ from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[2]
 LIGHT = """
-annotated-types anyio annotated-doc certifi cffi cryptography h11 httpcore httpx httpx-sse idna markdown-it-py mdurl
-pycparser pygments pyyaml pydantic pydantic-core rich shellingham sniffio typer typing-extensions typing-inspection
-wavepool-client websockets
+annotated-types anyio annotated-doc asyncssh certifi cffi cryptography h11 httpcore httpx httpx-sse idna markdown-it-py
+mdurl pycparser pygments pyyaml pydantic pydantic-core rich shellingham sniffio typer typing-extensions
+typing-inspection wavepool-client websockets
 """
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -19,6 +18,7 @@ from tests.cli.reservation_scenes import (
     introduce,
     session_on_this_machine,
 )
+from tests.ssh_keys import new_key
 from wavepool_client import Reservation
 from wavepool_client.errors import InputError, UnreachableError
 
@@ -36,6 +36,7 @@ def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, gateway: ScriptedGa
     return session_on_this_machine(tmp_path, monkeypatch)
 
 
+@pytest.mark.rsync
 def test_a_reservation_runs_commands_copies_files_and_ends_with_its_block(
     gateway: ScriptedGateway, tmp_path: Path, session: Path
 ) -> None:
@@ -70,7 +71,7 @@ def test_an_error_in_the_block_ends_it_too(gateway: ScriptedGateway) -> None:
 
 
 def test_users_and_time_change(gateway: ScriptedGateway, tmp_path: Path) -> None:
-    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", tmp_path / "bob"], check=True)
+    new_key().keep(tmp_path / "bob")
     for path in ("users", "extend"):
         gateway.on("POST", f"{ONE}/{path}", Answer({**ACTIVE, "users": ["ada", "bob"]}))
     reservation = Reservation.attach(ID)
@@ -103,6 +104,7 @@ def test_one_that_ends_or_waits_too_long_is_an_error(gateway: ScriptedGateway) -
     reservation.close()
 
 
+@pytest.mark.rsync
 def test_a_lost_connection_and_a_copy_in_part_are_errors(tmp_path: Path) -> None:
     reservation = Reservation.attach(ID)
     with pytest.raises(UnreachableError, match="which is active: gone"):
@@ -113,7 +115,7 @@ def test_a_lost_connection_and_a_copy_in_part_are_errors(tmp_path: Path) -> None
 
 
 def test_it_is_made_with_others_a_disk_and_a_key_as_by_the_command(gateway: ScriptedGateway, tmp_path: Path) -> None:
-    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", tmp_path / "bob"], check=True)
+    new_key().keep(tmp_path / "bob")
     others = ["carol", f"bob={tmp_path / 'bob.pub'}"]
     Reservation.make(hours=1, disk="work", add_users=others, max_price=3, idempotency_key="again").close()
     [asked] = gateway.asked("POST", RESERVATIONS)

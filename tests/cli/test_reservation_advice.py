@@ -46,7 +46,7 @@ def test_what_was_cancelled_in_the_queue_had_no_home_to_remove() -> None:
         ({"cost_usd": 0.0}, "; nothing is charged for this one"),
         (
             {"cost_usd": 0.68, "disk_name": "work", "disk_safe_time": "2026-11-26T19:45:00Z"},
-            "; $0.68 stays charged, for what is kept, and the rest is given back",
+            "; $0.68 is charged for the time that is saved; the rest is given back",
         ),
         ({}, ""),
     ],
@@ -104,4 +104,4 @@ def test_a_login_that_failed_names_who_may_and_which_keys_were_tried() -> None:
     assert "may log in: bob with ssh-ed25519 SHA256:x; your keys were none" in said_with_keys
     assert "--add-user" in said
     [over] = refusal_lines({**ONE, "state": "expired", "message": "Its time was up."}, [])
-    assert over.startswith("the reservation is expired (Its time was up.), so nobody can log in: reserve again")
+    assert over.startswith("the reservation is expired (Its time was up.) and does not accept logins: reserve again")

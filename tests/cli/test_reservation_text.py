@@ -105,7 +105,7 @@ def test_one_reservation_is_shown_without_what_is_empty() -> None:
     at = "2026-11-26T20:30:00Z"
     later = dict(show_rows(ACTIVE | {"last_oom_at": at, "idle_since": at}, NOW, ZONE))
     assert later["out of memory"] == "3 processes killed, the last at 2026-11-26 21:30:00"
-    assert later["nobody there"] == "since 2026-11-26 21:30:00"
+    assert later["no connection"] == "since 2026-11-26 21:30:00"
     assert rows["software"] == "driver 6.12.12, ROCm 6.4.1"
     assert "host key" not in rows
     assert show_rows({}, NOW, ZONE)

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from typing import TYPE_CHECKING
 
 import pytest
+import typer
+from typer.core import TyperGroup
 
 from tests.cli.invocation import wavepool
+from tests.ssh_keys import new_key, running_agent
 from wavepool_client import main
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def imported_by(*words: str) -> set[str]:
@@ -22,24 +29,29 @@ def imported_by(*words: str) -> set[str]:
 
 
 @pytest.mark.parametrize("words", [("connect", "--print"), ("reserve", "-h", "1"), ("reservations",)])
-def test_reservations_need_nothing_of_submissions_machines_or_services(words: tuple[str, ...]) -> None:
-    found = imported_by(*words)
+def test_reservations_need_nothing_of_submissions_machines_or_services(
+    words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SSH_AUTH_SOCK", str(tmp_path / "agent"))
+    with running_agent(tmp_path / "agent", new_key()):
+        found = imported_by(*words)
     assert "wavepool_client.reservation_client" in found
     needless = {"wavepool_client.commands.submissions", "wavepool_client.commands.money", "cryptography", "yaml"}
     needless |= {"grpc", "cli", "servicekit", "websockets", "asyncio", "wavepool_client.verification"}
     assert not found & needless
 
 
-def test_the_table_has_just_the_commands_that_are_added() -> None:
-    for names, add in main.PARTS:
-        assert sorted(main.commands_of(add)) == sorted(names)
-
-
-def test_every_command_is_listed_and_a_wrong_one_is_corrected() -> None:
-    listed = wavepool("--help").out
-    for names, _ in main.PARTS:
-        assert all(f" {name} " in listed for name in names if name != "ssh-proxy")
-    assert all(f" {name} " in listed for name in ("up", "doctor", "core"))
+def test_every_command_is_in_a_panel_of_the_help_and_a_wrong_one_is_corrected() -> None:
+    group = typer.main.get_command(main.app)
+    assert isinstance(group, TyperGroup)
+    names = group.list_commands(None)
+    assert {"up", "doctor", "core", *(name for entries in main.PANELS.values() for name in entries)} <= set(names)
+    panels = {name: getattr(group.get_command(None, name), "rich_help_panel", None) for name in names}
+    assert {name: panel for name, panel in panels.items() if panel not in main.PANELS} == {}
+    shown = wavepool("--help").out
+    assert all(f" {name} " in shown for name in names if name != "ssh-proxy")
+    places = [shown.index(f"─ {panel} ─") for panel in main.PANELS]
+    assert places == sorted(places)
     wrong = wavepool("conect")
     assert (wrong.status, "connect" in wrong.err) == (2, True)
     assert wavepool("doctor", "--help").status == 0

@@ -113,7 +113,7 @@ def check_stopped_wavepool(person: Person, made: dict[str, Any], server: DstackS
         server.resume()
     stopped = person.run("down")
     assert stopped.returncode == 0, stopped.stderr.decode()
-    said = f"these reservations go on, and so does the rent of their machines: {made['id']} on {made['machine_id']}"
+    said = f"these reservations continue, and their machines stay rented: {made['id']} on {made['machine_id']}"
     assert said in " ".join(stopped.stderr.decode().split())
 
 
@@ -130,7 +130,7 @@ def check_max_duration(person: Person, made: dict[str, Any], cloud: FakeCloud) -
     cloud.exceed_max_duration(rented.id)
     over = ended(wavepool, made["id"])
     assert over["state"] == "failed"
-    assert "Lost by our fault: its machine is gone (dstack: max_duration_exceeded" in over["message"]
+    assert "Lost through our fault: its machine is gone (dstack: max_duration_exceeded" in over["message"]
     assert charged(wavepool, over) == pytest.approx(price_until_snapshot(over), abs=2e-6)
     assert "minutes that were left, you are the first of your queue" in over["message"]
     other = person.json("reserve", "-h", "0.5", "-n", "other", "--no-wait")

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     from tests.end_to_end.wavepool_processes import Wavepool
 
+pytestmark = [pytest.mark.ssh, pytest.mark.sshd, pytest.mark.bubblewrap]
+
 PRICE = 1_990_000
 AHEAD_SECONDS, LASTS_SECONDS = 30, 60
 HOURS = str(LASTS_SECONDS / 3600)

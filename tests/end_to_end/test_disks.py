@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-pytestmark = pytest.mark.restic
+pytestmark = [pytest.mark.ssh, pytest.mark.sshd, pytest.mark.restic]
 
 
 @pytest.fixture(scope="module")

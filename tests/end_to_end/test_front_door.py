@@ -14,6 +14,7 @@ import pytest
 from gateway.reservations.front_door import MOST_KEYS, MOST_UNKNOWN
 from tests.end_to_end.test_reservations import Person, ended
 from tests.end_to_end.wavepool_processes import start, until
+from tests.ssh_keys import new_key
 from vocabulary.ports import free_port
 
 if TYPE_CHECKING:
@@ -44,12 +45,11 @@ class Visitor:
     """Somebody with plain OpenSSH and a key."""
 
     def __init__(self, folder: Path, port: int, pool_key: str, reservation: dict[str, Any]) -> None:
-        folder.mkdir()
         self.key = folder / "id_ed25519"
-        subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", self.key], check=True)
+        new_key().keep(self.key)
         known, self.host = folder / "known_hosts", f"wp-{reservation['id'].lower()[-8:]}"
         self.long_host = f"wp-{reservation['id'].lower().removeprefix('res_')}"
-        known.write_text(f"[127.0.0.1]:{port} {pool_key}\n{self.host},{self.long_host} {reservation['host_key']}\n")
+        known.write_text(f"[127.0.0.1]:{port} {pool_key}{self.host},{self.long_host} {reservation['host_key']}\n")
         self.config = folder / "config"
         self.config.write_text(CONFIG.format(port=port, key=self.key, known=known))
 
@@ -104,16 +104,14 @@ def greeting(port: int) -> bytes:
             return b""
 
 
+@pytest.mark.ssh
+@pytest.mark.sshd
+@pytest.mark.bubblewrap
 def test_a_key_in_the_reservation_leads_through_the_front_door_and_nowhere_else(
     wavepool: Wavepool, owner: Person, port: int, tmp_path: Path
 ) -> None:
     made = owner.json("reserve", "-h", "0.1", "-n", "train", "--no-connect")
-    pool_key = subprocess.run(
-        ["ssh-keygen", "-y", "-f", wavepool.data_dir / "ssh_host_ed25519_key"],
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout.strip()
+    pool_key = asyncssh.read_private_key(wavepool.data_dir / "ssh_host_ed25519_key").export_public_key().decode()
     colleague = Visitor(tmp_path / "colleague", port, pool_key, made)
     refused = colleague.ssh(colleague.host, "echo ok")
     assert (refused.returncode, "Permission denied" in refused.stderr) == (255, True)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-pytestmark = pytest.mark.images
+pytestmark = [pytest.mark.images, pytest.mark.ssh, pytest.mark.sshd]
 
 
 @pytest.fixture(scope="module")

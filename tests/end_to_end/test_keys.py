@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     from tests.local_github import LocalGithub
 
+pytestmark = [pytest.mark.ssh, pytest.mark.sshd, pytest.mark.bubblewrap]
+
 LEVELS = {f"{service}_LOG_LEVEL": "DEBUG" for service in ("GATEWAY", "SCHEDULER", "VMPOOL", "EXECUTOR", "BILLING")}
 
 

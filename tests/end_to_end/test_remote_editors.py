@@ -18,6 +18,7 @@ from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING
 
 import psutil
+import pytest
 
 from tests.end_to_end.test_reservations import Person, ended
 from tests.end_to_end.wavepool_processes import until
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.end_to_end.wavepool_processes import Wavepool
+
+pytestmark = [pytest.mark.ssh, pytest.mark.sshd, pytest.mark.bubblewrap]
 
 SERVER = """
 import asyncio, os

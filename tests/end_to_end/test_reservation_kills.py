@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from tests.end_to_end.wavepool_processes import Wavepool
 
+pytestmark = [pytest.mark.ssh, pytest.mark.sshd, pytest.mark.bubblewrap]
+
 KILLED = ("scheduler", "vmpool", "gateway")
 KILLS = [
     pytest.param(6, marks=pytest.mark.timeout(400)),

@@ -17,7 +17,7 @@ import httpx
 import psutil
 
 from tests import schemas
-from tests.conftest import torch_program
+from tests.needs import torch_program
 from wavepool_client.http.connection import verification_for
 
 if TYPE_CHECKING:

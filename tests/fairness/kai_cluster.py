@@ -17,7 +17,7 @@ from services.scheduler.fairness.kai.policy import Action, Policy
 from services.scheduler.fairness.queue_tree import EVERYTHING, UNLIMITED, Amounts, Queue, QueueTree
 
 if TYPE_CHECKING:
-    from tests.fairness.shared_rows import Row
+    from tests.fairness.case_rows import Row
 
 GPU_MEMORY_MIB = 100
 NODE_CPUS = 20_000

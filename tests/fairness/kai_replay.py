@@ -22,15 +22,15 @@ from services.scheduler.fairness.kai.min_runtime import (
 from services.scheduler.fairness.kai.reclaim_rule import QueueShare, Reclaimer, reclaim_verdict
 from services.scheduler.fairness.kai.usage import PPM, UsageRecord, decayed
 from services.scheduler.fairness.queue_tree import EVERYTHING, RESOURCES, UNLIMITED, Amounts, Queue, checked_tree
+from tests.fairness.case_rows import rows
 from tests.fairness.kai_cluster import GPU_MEMORY_MIB, after, cluster_of, policy_of
-from tests.fairness.shared_rows import rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from services.scheduler.fairness.kai.cluster import Cluster
     from services.scheduler.fairness.kai.decision import CycleResult
-    from tests.fairness.shared_rows import Row
+    from tests.fairness.case_rows import Row
 
 KINDS = ("allocation", "fair_share", "min_runtime", "reclaim_predicate", "time_fairshare")
 FILES = tuple(f"kai_{kind}" for kind in KINDS)

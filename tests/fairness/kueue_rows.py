@@ -33,7 +33,7 @@ from services.scheduler.fairness.kueue.quota_tree import QuotaNode, QuotaTree, q
 from services.scheduler.fairness.kueue.snapshot import Admitted, Snapshot, Workload, snapshot_of
 from services.scheduler.fairness.kueue.victims import FairSharing, find_victims
 from services.scheduler.fairness.kueue.waiting import Waiting
-from tests.fairness.shared_rows import Row, rows
+from tests.fairness.case_rows import Row, rows
 
 KINDS = ("admission_cycle", "drs", "preemption", "time_fairshare")
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

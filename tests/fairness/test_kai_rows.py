@@ -6,14 +6,11 @@ import pytest
 
 from tests.fairness.kai_replay import NOT_REPRODUCED_YET, all_rows, differences, not_applicable
 from tests.fairness.kai_report import report
-from tests.fairness.shared_rows import NO_ROWS
 
 if TYPE_CHECKING:
-    from tests.fairness.shared_rows import Row
+    from tests.fairness.case_rows import Row
 
 ROWS = all_rows()
-
-pytestmark = pytest.mark.skipif(not ROWS, reason=NO_ROWS)
 
 
 @pytest.mark.parametrize("row", [pytest.param(row, id=row["id"]) for row in ROWS])

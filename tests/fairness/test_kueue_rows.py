@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from tests.fairness.kueue_rows import (
@@ -12,10 +14,11 @@ from tests.fairness.kueue_rows import (
     report,
     rows_of,
 )
-from tests.fairness.shared_rows import FOLDER, NO_ROWS, Row
+
+if TYPE_CHECKING:
+    from tests.fairness.case_rows import Row
 
 ROWS = [row for kind in KINDS for row in rows_of(kind)]
-pytestmark = pytest.mark.skipif(FOLDER is None, reason=NO_ROWS)
 
 
 def test_there_are_rows_of_every_kind() -> None:

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
     from fastapi import FastAPI
 
+    from servicekit.rpc.errors import RpcFailure
+
 DEADLINE_SECONDS = 20.0
 
 
@@ -35,6 +37,16 @@ class RunningGateway:
     settings: GatewaySettings
     server: GatewayServer
     app: Any
+
+    @property
+    def calls(self) -> dict[str, list[Any]]:
+        """The requests that the services behind it got, by method."""
+        return self.services.refusals.calls
+
+    @property
+    def refusals(self) -> dict[str, RpcFailure]:
+        """What the services behind it refuse, by method, once a test has put it there."""
+        return self.services.refusals.by_method
 
     @property
     def hub(self) -> Any:

@@ -1,6 +1,7 @@
 """Reservations whose answers are written here, and a pool that carries their connections; both note what was asked."""
 
-# ruff: noqa: N802, S106 - RPCs are VerbNoun, and no secret here opens anything
+# pyright: basic
+# ruff: noqa: N802 - RPCs are VerbNoun, and no secret here opens anything
 from __future__ import annotations
 
 import asyncio
@@ -11,10 +12,11 @@ from google.protobuf.duration_pb2 import Duration
 from google.protobuf.timestamp_pb2 import Timestamp
 from wavepool.executor.v1 import session_pb2
 from wavepool.scheduler.v1 import reservations_pb2 as pb
-from wavepool.scheduler.v1 import reservations_pb2_grpc, scheduler_pb2
+from wavepool.scheduler.v1 import scheduler_pb2
 from wavepool.vmpool.v1 import vmpool_pb2
 
 from tests.gateway.job_events import CPU_MACHINE
+from tests.gateway.scripted_answers import ACTIVE_AT, EXPIRES_AT
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -24,7 +26,6 @@ if TYPE_CHECKING:
 HOST_KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIHostKey"
 BANNER = b"SSH-2.0-scripted\r\n"
 TARGET = pb.GetTunnelTargetResponse(lease_id="lease_1", session_id="ses_1")
-ACTIVE_AT, EXPIRES_AT = Timestamp(seconds=1_800_000_000), Timestamp(seconds=4_000_000_000)
 
 
 def reservation(**fields: Any) -> pb.Reservation:
@@ -111,9 +112,8 @@ def story() -> list[pb.ReservationEvent]:
     ]
 
 
-class ScriptedReservations(reservations_pb2_grpc.ReservationServiceServicer):
-    def __init__(self, refusals: Refusals) -> None:
-        self.refusals = refusals
+class ScriptedReservations:
+    def __init__(self) -> None:
         self.forget()
 
     def forget(self) -> None:
@@ -122,120 +122,32 @@ class ScriptedReservations(reservations_pb2_grpc.ReservationServiceServicer):
         self.target = TARGET
         self.events = story()
 
-    async def CreateReservation(self, request: Any, context: Any) -> pb.CreateReservationResponse:
-        await self.refusals.meet("CreateReservation", request, context)
-        return pb.CreateReservationResponse(reservation=self.found)
-
-    async def UploadBuildContext(self, request: Any, context: Any) -> pb.UploadBuildContextResponse:
-        await self.refusals.meet("UploadBuildContext", request, context)
-        return pb.UploadBuildContextResponse(digest=f"sha256:{len(request.content)}")
-
-    async def QuoteReservation(self, request: Any, context: Any) -> pb.QuoteReservationResponse:
-        await self.refusals.meet("QuoteReservation", request, context)
-        return pb.QuoteReservationResponse(
-            gpu_type="MI300X",
-            gpus=request.spec.gpus,
-            duration=request.spec.duration,
-            price_micros_per_hour=1_990_000,
-            hold_micros=3_980_000,
-            eta_p50=Duration(seconds=90),
-            start_time=request.spec.start_time if request.spec.HasField("start_time") else None,
-        )
+    @property
+    def answers(self) -> dict[str, Any]:
+        listed = {"reservations": [self.found], "next_page_token": "page-2"}
+        changed = ("CreateReservation", "ExtendReservation", "UpdateReservation")
+        return {"ListReservations": listed, **{rpc: {"reservation": self.found} for rpc in changed}}
 
     async def GetReservation(self, request: Any, context: Any) -> pb.GetReservationResponse:
-        await self.refusals.meet("GetReservation", request, context)
         if request.reservation_id != self.found.reservation_id or (
             request.account_ids and self.found.account_id not in request.account_ids
         ):
             await context.abort(grpc.StatusCode.NOT_FOUND, f"there is no reservation {request.reservation_id}")
         return pb.GetReservationResponse(reservation=self.found)
 
-    async def ListReservations(self, request: Any, context: Any) -> pb.ListReservationsResponse:
-        await self.refusals.meet("ListReservations", request, context)
-        return pb.ListReservationsResponse(reservations=[self.found], next_page_token="page-2")
-
     async def WatchReservation(self, request: Any, context: Any) -> AsyncIterator[pb.WatchReservationResponse]:
-        await self.refusals.meet("WatchReservation", request, context)
         for event in self.events:
             if event.seq > request.after_seq:
                 yield pb.WatchReservationResponse(event=event)
 
     async def CancelReservation(self, request: Any, context: Any) -> pb.CancelReservationResponse:
-        await self.refusals.meet("CancelReservation", request, context)
         self.found.state = pb.RESERVATION_STATE_EXPIRING
         return pb.CancelReservationResponse(reservation=self.found)
 
-    async def ExtendReservation(self, request: Any, context: Any) -> pb.ExtendReservationResponse:
-        await self.refusals.meet("ExtendReservation", request, context)
-        return pb.ExtendReservationResponse(reservation=self.found)
-
-    async def UpdateReservation(self, request: Any, context: Any) -> pb.UpdateReservationResponse:
-        await self.refusals.meet("UpdateReservation", request, context)
-        return pb.UpdateReservationResponse(reservation=self.found)
-
     async def GetTunnelTarget(self, request: Any, context: Any) -> pb.GetTunnelTargetResponse:
-        await self.refusals.meet("GetTunnelTarget", request, context)
         if request.account_ids and self.found.account_id not in request.account_ids:
             await context.abort(grpc.StatusCode.NOT_FOUND, f"there is no reservation {request.reservation_id}")
         return self.target
-
-    async def NotifyReservation(self, request: Any, context: Any) -> pb.NotifyReservationResponse:
-        await self.refusals.meet("NotifyReservation", request, context)
-        return pb.NotifyReservationResponse(terminals=2)
-
-    async def GetReservationUsage(self, request: Any, context: Any) -> pb.GetReservationUsageResponse:
-        await self.refusals.meet("GetReservationUsage", request, context)
-        one = pb.ReservationUsage(account_id="acct_1", user_id="user_9", gpu_type="MI300X", reservations=2)
-        one.day.FromSeconds(1_795_651_200)
-        one.gpu_time.FromSeconds(5_400)
-        return pb.GetReservationUsageResponse(usage=[one])
-
-    async def GetCalendar(self, request: Any, context: Any) -> pb.GetCalendarResponse:
-        await self.refusals.meet("GetCalendar", request, context)
-        own = pb.CalendarEntry(
-            reservation_id="res_01J",
-            account_id="acc_user",
-            user_id="user_ada",
-            name="training",
-            gpu_type="MI300X",
-            gpus=2,
-            begin_time=ACTIVE_AT,
-            end_time=EXPIRES_AT,
-            state=pb.RESERVATION_STATE_ACTIVE,
-            machine_id="m_1",
-        )
-        other = pb.CalendarEntry(
-            reservation_id="res_02J",
-            account_id="acc_other",
-            user_id="user_eve",
-            name="secret",
-            gpu_type="MI300X",
-            gpus=4,
-            begin_time=EXPIRES_AT,
-            end_time=Timestamp(seconds=EXPIRES_AT.seconds + 3600),
-            state=pb.RESERVATION_STATE_PENDING,
-            late=True,
-        )
-        return pb.GetCalendarResponse(entries=[own, other])
-
-    async def GetAvailability(self, request: Any, context: Any) -> pb.GetAvailabilityResponse:
-        await self.refusals.meet("GetAvailability", request, context)
-        waits = [pb.SizeWait(gpus=1, eta_p50=Duration(), eta_p90=Duration(seconds=5)), pb.SizeWait(gpus=8)]
-        one = pb.GpuAvailability(
-            gpu_type="MI300X",
-            total_gpus=16,
-            free_gpus=5,
-            largest_free=4,
-            reserved_gpus=8,
-            queue_length=3,
-            price_micros_per_hour=1_990_000,
-            waits=waits,
-            next_dated_time=EXPIRES_AT,
-            next_dated_gpus=4,
-            maintenance="new firmware until 15:00",
-            queue_head=pb.QueueHead(gpus=8, create_time=EXPIRES_AT, reason="It needs 8 GPUs."),
-        )
-        return pb.GetAvailabilityResponse(gpu_types=[one])
 
 
 class ScriptedSessions:

@@ -1,5 +1,6 @@
 """A scheduler that plays a script: the tests write its jobs and logs."""
 
+# pyright: basic
 # ruff: noqa: N802, S106 - RPCs are VerbNoun, and no secret here opens anything
 
 from __future__ import annotations
@@ -12,12 +13,10 @@ import grpc
 from google.protobuf.duration_pb2 import Duration
 from google.protobuf.timestamp_pb2 import Timestamp
 from wavepool.executor.v1 import run_event_pb2
-from wavepool.scheduler.v1 import scheduler_pb2, scheduler_pb2_grpc
+from wavepool.scheduler.v1 import scheduler_pb2
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
-
-    from tests.gateway.refusals import Refusals
 
 STATEMENT = "# Vector addition\n\nAdd `a` and `b`.\n\n| name | value |\n| --- | --- |\n| tolerance | **2 eps** |\n"
 STARTER = """#include <hip/hip_runtime.h>
@@ -47,9 +46,8 @@ ALLOWANCE = scheduler_pb2.Allowance(
 )
 
 
-class ScriptedScheduler(scheduler_pb2_grpc.SchedulerServiceServicer):
-    def __init__(self, refusals: Refusals) -> None:
-        self.refusals = refusals
+class ScriptedScheduler:
+    def __init__(self) -> None:
         self.jobs: dict[str, scheduler_pb2.Job] = {}
         self.logs: dict[str, list[scheduler_pb2.JobEvent]] = defaultdict(list)
         self.changed = asyncio.Condition()
@@ -108,27 +106,22 @@ class ScriptedScheduler(scheduler_pb2_grpc.SchedulerServiceServicer):
             self.logs[job_id].append(event)
 
     async def SubmitJob(self, request: Any, context: Any) -> scheduler_pb2.SubmitJobResponse:
-        await self.refusals.meet("SubmitJob", request, context)
         job_id = f"job_{len(self.jobs) + 1}"
         self.put_job(request.spec, request.account_id, job_id)
         self.log(job_id, self.script_of_next_job)
         return scheduler_pb2.SubmitJobResponse(job=self.jobs[job_id], allowance=self.allowance)
 
     async def GetAllowance(self, request: Any, context: Any) -> scheduler_pb2.GetAllowanceResponse:
-        await self.refusals.meet("GetAllowance", request, context)
         return scheduler_pb2.GetAllowanceResponse(allowance=self.allowance)
 
     async def GetJob(self, request: Any, context: Any) -> scheduler_pb2.GetJobResponse:
-        await self.refusals.meet("GetJob", request, context)
         return scheduler_pb2.GetJobResponse(job=await self._job(request, context))
 
     async def ListJobs(self, request: Any, context: Any) -> scheduler_pb2.ListJobsResponse:
-        await self.refusals.meet("ListJobs", request, context)
         mine = [job for job in self.jobs.values() if job.account_id == request.account_id]
         return scheduler_pb2.ListJobsResponse(jobs=mine, next_page_token="page-2")
 
     async def CancelJob(self, request: Any, context: Any) -> scheduler_pb2.CancelJobResponse:
-        await self.refusals.meet("CancelJob", request, context)
         job = await self._job(request, context)
         self.cancelled.append(job.job_id)
         result = run_event_pb2.Finished(verdict=run_event_pb2.VERDICT_CANCELLED, message="Cancelled by its owner.")
@@ -137,7 +130,6 @@ class ScriptedScheduler(scheduler_pb2_grpc.SchedulerServiceServicer):
         return scheduler_pb2.CancelJobResponse(job=job)
 
     async def WatchJob(self, request: Any, context: Any) -> AsyncIterator[scheduler_pb2.WatchJobResponse]:
-        await self.refusals.meet("WatchJob", request, context)
         job = await self._job(request, context)
         await self._count(1)
         try:
@@ -175,16 +167,10 @@ class ScriptedScheduler(scheduler_pb2_grpc.SchedulerServiceServicer):
         return cast("scheduler_pb2.Job", job)
 
     async def ListProblems(self, request: Any, context: Any) -> scheduler_pb2.ListProblemsResponse:
-        await self.refusals.meet("ListProblems", request, context)
         return scheduler_pb2.ListProblemsResponse(problems=[PROBLEM])
 
     async def GetProblem(self, request: Any, context: Any) -> scheduler_pb2.GetProblemResponse:
-        await self.refusals.meet("GetProblem", request, context)
         if request.slug not in {PROBLEM.slug, ALIAS}:
             await context.abort(grpc.StatusCode.NOT_FOUND, f"there is no problem `{request.slug}`")
         starter = f"{STARTER}// float16\n" if request.dtype == "float16" else STARTER
         return scheduler_pb2.GetProblemResponse(problem=PROBLEM, statement=STATEMENT, starter=starter)
-
-    async def GetQueueMetrics(self, request: Any, context: Any) -> scheduler_pb2.GetQueueMetricsResponse:
-        await self.refusals.meet("GetQueueMetrics", request, context)
-        return scheduler_pb2.GetQueueMetricsResponse(queued_jobs=2, running_jobs=1, ended_jobs=9, finished_jobs=7)

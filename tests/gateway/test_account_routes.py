@@ -49,16 +49,14 @@ async def test_machine_tells_what_it_really_is(gateway: RunningGateway) -> None:
     assert (machine["device"], machine["device_title"]) == ("cpu", "AMD EPYC 9354P")
 
 
-async def test_machine_in_a_state_of_a_newer_pool_is_still_shown(
-    gateway: RunningGateway, services: ScriptedServices
-) -> None:
-    services.vmpool.machine.state = 42  # pyright: ignore[reportAttributeAccessIssue] - a number of a newer proto
+async def test_machine_in_a_state_of_a_newer_pool_is_still_shown(gateway: RunningGateway) -> None:
+    gateway.services.vmpool.machine.state = 42  # pyright: ignore[reportAttributeAccessIssue] - a number of a newer proto
     (machine,) = (await gateway.http.get("/api/v1/machines?include_ended=true")).json()["machines"]
     assert machine["state"] == "UNKNOWN_42"
-    assert services.refusals.calls["ListMachines"][-1].include_ended
+    assert gateway.calls["ListMachines"][-1].include_ended
 
 
-async def test_limits_are_the_accounts_own(gateway: RunningGateway, services: ScriptedServices) -> None:
+async def test_limits_are_the_accounts_own(gateway: RunningGateway) -> None:
     assert (await gateway.http.get("/api/v1/limits")).json() == {
         "remaining_submissions": 2,
         "jobs_in_flight": 18,
@@ -67,19 +65,19 @@ async def test_limits_are_the_accounts_own(gateway: RunningGateway, services: Sc
         "max_submissions_per_hour": 3600,
         "renew_after_seconds": 59.5,
     }
-    assert [request.account_id for request in services.refusals.calls["GetAllowance"]] == ["acc_user"]
+    assert [request.account_id for request in gateway.calls["GetAllowance"]] == ["acc_user"]
     assert (await gateway.http.get("/api/v1/limits?account_id=acc_other")).status_code == 404
-    services.scheduler.allowance = scheduler_pb2.Allowance(remaining_submissions=5, max_jobs_in_flight=5)
+    gateway.services.scheduler.allowance = scheduler_pb2.Allowance(remaining_submissions=5, max_jobs_in_flight=5)
     unlimited = (await gateway.http.get("/api/v1/limits")).json()
     assert (unlimited["max_submissions_per_hour"], unlimited["renew_after_seconds"]) == (None, None)
 
 
-async def test_costs_are_the_accounts_own_in_dollars(gateway: RunningGateway, services: ScriptedServices) -> None:
+async def test_costs_are_the_accounts_own_in_dollars(gateway: RunningGateway) -> None:
     costs = (await gateway.http.get("/api/v1/costs?page_size=3&page_token=page-1")).json()
     assert (costs["granted_usd"], costs["charged_usd"], costs["available_usd"]) == (1400.0, 350.0, 1000.0)
     assert costs["postings"][0]["amount_usd"] == -0.001234
     assert costs["postings"][0]["kind"] == "CHARGE"
-    request = services.refusals.calls["ListPostings"][-1]
+    request = gateway.calls["ListPostings"][-1]
     assert (request.account_id, request.page_size, request.page_token) == ("acc_user", 3, "page-1")
 
 
@@ -120,10 +118,10 @@ async def test_me_is_the_tokens_user_and_account(gateway: RunningGateway) -> Non
     }
 
 
-async def test_readiness_needs_every_service_to_serve(gateway: RunningGateway, services: ScriptedServices) -> None:
+async def test_readiness_needs_every_service_to_serve(gateway: RunningGateway) -> None:
     ready = await gateway.http.get("/readyz")
     assert (ready.status_code, ready.json()["status"]) == (200, "ready")
-    await services.health.set("", health_pb2.HealthCheckResponse.NOT_SERVING)
+    await gateway.services.health.set("", health_pb2.HealthCheckResponse.NOT_SERVING)
     draining = await gateway.http.get("/readyz")
     assert (draining.status_code, draining.json()["services"]["billing"]) == (503, "not serving")
 

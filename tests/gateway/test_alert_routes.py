@@ -8,7 +8,7 @@ import grpc
 import pytest
 
 from tests.gateway.refusals import refusal
-from tests.gateway.scripted_services import ADMIN_TOKEN, ScriptedServices
+from tests.gateway.scripted_services import ADMIN_TOKEN
 
 if TYPE_CHECKING:
     from tests.gateway.running_gateway import RunningGateway
@@ -25,32 +25,28 @@ async def test_an_alert_has_its_words_and_figures(gateway: RunningGateway) -> No
 
 
 @pytest.mark.parametrize(("path", "method"), [("alerts", "ListAlerts"), ("alerts/history", "ListAlertHistory")])
-async def test_a_user_is_shown_its_own_alerts_and_no_others(
-    gateway: RunningGateway, services: ScriptedServices, path: str, method: str
-) -> None:
+async def test_a_user_is_shown_its_own_alerts_and_no_others(gateway: RunningGateway, path: str, method: str) -> None:
     for query in ("", "?account_id=acc_user", "?account_id="):
         await gateway.http.get(f"/api/v1/{path}{query}")
-        assert services.refusals.calls[method][-1].account_id == "acc_user"
-    asked = len(services.refusals.calls[method])
+        assert gateway.calls[method][-1].account_id == "acc_user"
+    asked = len(gateway.calls[method])
     refused = await gateway.http.get(f"/api/v1/{path}?account_id=acc_other")
-    assert (refused.status_code, len(services.refusals.calls[method])) == (404, asked)
+    assert (refused.status_code, len(gateway.calls[method])) == (404, asked)
 
 
 @pytest.mark.parametrize(("path", "method"), [("alerts", "ListAlerts"), ("alerts/history", "ListAlertHistory")])
 async def test_an_administrator_is_shown_everybodys_or_those_of_one_account(
-    gateway: RunningGateway, services: ScriptedServices, path: str, method: str
+    gateway: RunningGateway, path: str, method: str
 ) -> None:
     await gateway.http.get(f"/api/v1/{path}", headers=ADMIN)
-    assert not services.refusals.calls[method][-1].HasField("account_id")
+    assert not gateway.calls[method][-1].HasField("account_id")
     await gateway.http.get(f"/api/v1/{path}?account_id=acc_other", headers=ADMIN)
-    assert services.refusals.calls[method][-1].account_id == "acc_other"
+    assert gateway.calls[method][-1].account_id == "acc_other"
 
 
-async def test_the_history_comes_in_pages_and_its_deliveries_are_for_administrators(
-    gateway: RunningGateway, services: ScriptedServices
-) -> None:
+async def test_the_history_comes_in_pages_and_its_deliveries_are_for_administrators(gateway: RunningGateway) -> None:
     page = (await gateway.http.get("/api/v1/alerts/history?page_size=3&page_token=page-1", headers=ADMIN)).json()
-    request = services.refusals.calls["ListAlertHistory"][-1]
+    request = gateway.calls["ListAlertHistory"][-1]
     assert (request.page_size, request.page_token, page["next_page_token"]) == (3, "page-1", "page-2")
     (transition,) = page["transitions"]
     assert (transition["event"], transition["deliveries"][0]["outcome"]) == ("FIRED", "WAITING")
@@ -67,21 +63,17 @@ async def test_the_operators_rules_and_channels_are_for_administrators(gateway: 
     assert [channel["kind"] for channel in everything["channels"]] == ["slack"]
 
 
-async def test_an_administrator_tries_a_channel_and_reads_what_became_of_it(
-    gateway: RunningGateway, services: ScriptedServices
-) -> None:
+async def test_an_administrator_tries_a_channel_and_reads_what_became_of_it(gateway: RunningGateway) -> None:
     answer = await gateway.http.post("/api/v1/alerts/test", json={"channel": "ops"}, headers=ADMIN)
     assert answer.json() == {"deliveries": [{"channel": "ops", "delivered": False, "failure": "it answered HTTP 503"}]}
-    assert services.refusals.calls["SendTestAlert"][-1].channel == "ops"
-    services.refusals.by_method["SendTestAlert"] = refusal(grpc.StatusCode.NOT_FOUND, "There is no alert channel 'x'")
+    assert gateway.calls["SendTestAlert"][-1].channel == "ops"
+    gateway.refusals["SendTestAlert"] = refusal(grpc.StatusCode.NOT_FOUND, "There is no alert channel 'x'")
     assert (await gateway.http.post("/api/v1/alerts/test", json={"channel": "x"}, headers=ADMIN)).status_code == 404
 
 
-async def test_nobody_else_sends_messages_by_the_operators_channels(
-    gateway: RunningGateway, services: ScriptedServices
-) -> None:
+async def test_nobody_else_sends_messages_by_the_operators_channels(gateway: RunningGateway) -> None:
     assert (await gateway.http.post("/api/v1/alerts/test", json={})).status_code == 403
-    assert "SendTestAlert" not in services.refusals.calls
+    assert "SendTestAlert" not in gateway.calls
 
 
 async def test_alerts_need_a_token(gateway: RunningGateway) -> None:

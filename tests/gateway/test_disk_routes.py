@@ -12,7 +12,6 @@ from tests.gateway.scripted_services import ADMIN_TOKEN, USER_TOKEN
 
 if TYPE_CHECKING:
     from tests.gateway.running_gateway import RunningGateway
-    from tests.gateway.scripted_services import ScriptedServices
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -37,7 +36,7 @@ CALLS = [
 ]
 
 
-async def test_a_disk_is_shown_with_its_snapshots(gateway: RunningGateway, services: ScriptedServices) -> None:
+async def test_a_disk_is_shown_with_its_snapshots(gateway: RunningGateway) -> None:
     answer = await gateway.http.post(DISKS, json={"name": "work", "size_gib": 0.5}, headers=USER)
     assert answer.status_code == 201
     assert answer.json() == {
@@ -56,29 +55,29 @@ async def test_a_disk_is_shown_with_its_snapshots(gateway: RunningGateway, servi
         "remove_time": None,
         "snapshots": [SNAPSHOT],
     }
-    request = services.refusals.calls["CreateDisk"][-1]
+    request = gateway.calls["CreateDisk"][-1]
     assert (request.name, request.size_limit_bytes) == ("work", 1 << 29)
 
 
 @pytest.mark.parametrize(("method", "path", "call", "body"), CALLS)
 async def test_disks_are_the_callers_own_unless_an_operator_names_another_user(
-    gateway: RunningGateway, services: ScriptedServices, method: str, path: str, call: str, body: Any
+    gateway: RunningGateway, method: str, path: str, call: str, body: Any
 ) -> None:
     own = await gateway.http.request(method, f"{DISKS}{path}", json=body, headers=USER)
     assert own.is_success, own.text
-    request = services.refusals.calls[call][-1]
+    request = gateway.calls[call][-1]
     assert request.user_id == "user_user"
     refused = await gateway.http.request(method, f"{DISKS}{path}?user_id=user_bob", json=body, headers=USER)
     assert refused.status_code == 403
     others = await gateway.http.request(method, f"{DISKS}{path}?user_id=user_bob", json=body, headers=ADMIN)
     assert others.is_success
-    assert services.refusals.calls[call][-1].user_id == "user_bob"
+    assert gateway.calls[call][-1].user_id == "user_bob"
 
 
-async def test_operators_alone_see_everybodys_disks(gateway: RunningGateway, services: ScriptedServices) -> None:
+async def test_operators_alone_see_everybodys_disks(gateway: RunningGateway) -> None:
     assert (await gateway.http.get(f"{DISKS}?user_id=all", headers=USER)).status_code == 403
     assert (await gateway.http.get(f"{DISKS}?user_id=all&deleted=true", headers=ADMIN)).is_success
-    request = services.refusals.calls["ListDisks"][-1]
+    request = gateway.calls["ListDisks"][-1]
     assert (request.user_id, request.with_deleted) == ("", True)
 
 
@@ -93,15 +92,15 @@ async def test_a_snapshot_that_was_asked_for_is_described(gateway: RunningGatewa
     assert taken == {**SNAPSHOT, "is_unchanged": True, "skipped": 2}
 
 
-async def test_a_disk_that_a_reservation_has_is_a_conflict(gateway: RunningGateway, services: ScriptedServices) -> None:
+async def test_a_disk_that_a_reservation_has_is_a_conflict(gateway: RunningGateway) -> None:
     said = "'work' is held by res_1, which is active"
-    services.refusals.by_method["DeleteDisk"] = refusal(grpc.StatusCode.ABORTED, said)
+    gateway.refusals["DeleteDisk"] = refusal(grpc.StatusCode.ABORTED, said)
     answer = await gateway.http.delete(f"{DISKS}/work", headers=USER)
     assert answer.status_code == 409
     assert "res_1" in answer.json()["detail"]
 
 
-async def test_a_reservation_names_its_disk(gateway: RunningGateway, services: ScriptedServices) -> None:
+async def test_a_reservation_names_its_disk(gateway: RunningGateway) -> None:
     body = {"hours": 1, "disk": "work", "keys": [{"public_key": "ssh-ed25519 AAAA"}]}
     assert (await gateway.http.post("/api/v1/reservations", json=body, headers=USER)).status_code == 202
-    assert services.refusals.calls["CreateReservation"][-1].spec.disk == "work"
+    assert gateway.calls["CreateReservation"][-1].spec.disk == "work"

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
     from tests.gateway.running_gateway import RunningGateway
-    from tests.gateway.scripted_services import ScriptedServices
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -65,7 +64,7 @@ async def test_wrong_token_names_the_header(gateway: RunningGateway) -> None:
     ("fields", "field", "fix"),
     [
         ({"mode": "chek"}, "mode", "must be one of 'check', 'benchmark', 'full', 'sample' or 'sandbox'"),
-        ({"cdoe": "x"}, "cdoe", "is no field of this request; leave it out, or correct its name"),
+        ({"cdoe": "x"}, "cdoe", "is not a field of this request; remove it, or correct its name"),
         ({"code": 12}, "code", "must be a string"),
         ({"priority": "high"}, "priority", "must be a whole number"),
         ({"priority": 1e30}, "priority", "must be a whole number"),
@@ -123,19 +122,15 @@ async def test_wrong_token_is_401_with_a_challenge(gateway: RunningGateway, head
     assert (response.status_code, response.headers["www-authenticate"]) == (401, 'Bearer realm="wavepool"')
 
 
-async def test_missing_token_is_401_before_anything_is_submitted(
-    gateway: RunningGateway, services: ScriptedServices
-) -> None:
+async def test_missing_token_is_401_before_anything_is_submitted(gateway: RunningGateway) -> None:
     del gateway.http.headers["Authorization"]
     response = await gateway.http.post(SUBMIT, json={"code": "x", "problem": "relu"})
     assert response.status_code == 401
-    assert not services.refusals.calls["SubmitJob"]
+    assert not gateway.calls["SubmitJob"]
 
 
-async def test_unreachable_service_is_503_that_can_be_retried(
-    gateway: RunningGateway, services: ScriptedServices
-) -> None:
-    services.refusals.by_method["AuthenticateToken"] = refusal(grpc.StatusCode.UNAVAILABLE, "10.0.0.7 refused")
+async def test_unreachable_service_is_503_that_can_be_retried(gateway: RunningGateway) -> None:
+    gateway.refusals["AuthenticateToken"] = refusal(grpc.StatusCode.UNAVAILABLE, "10.0.0.7 refused")
     response = await gateway.http.get("/api/v1/me")
     assert (response.status_code, response.headers["retry-after"]) == (503, "1")
     assert "10.0.0.7" not in response.text

@@ -98,61 +98,53 @@ async def test_resume_point_that_is_no_event_id_is_refused(gateway: RunningGatew
     assert response.json()["errors"] == [{"field": "after", "message": "send the id of the last event"}]
 
 
-async def test_live_events_reach_all_clients_through_one_upstream_watch(
-    gateway: RunningGateway, services: ScriptedServices
-) -> None:
-    services.scheduler.put_job(FULL)
+async def test_live_events_reach_all_clients_through_one_upstream_watch(gateway: RunningGateway) -> None:
+    gateway.services.scheduler.put_job(FULL)
     async with gateway.stream("GET", EVENTS) as first, gateway.stream("GET", EVENTS) as second:
-        await services.scheduler.add(queued(1))
+        await gateway.services.scheduler.add(queued(1))
         assert (await next_frame(first)).id == (await next_frame(second)).id == "1"
-        assert services.scheduler.watches_open == 1
-        await services.scheduler.add(provisioning(2))
+        assert gateway.services.scheduler.watches_open == 1
+        await gateway.services.scheduler.add(provisioning(2))
         assert (await next_frame(first)).id == (await next_frame(second)).id == "2"
-    assert len(services.refusals.calls["WatchJob"]) == 1
+    assert len(gateway.calls["WatchJob"]) == 1
 
 
-async def test_disconnect_ends_the_watch_and_cancels_nothing(
-    gateway: RunningGateway, services: ScriptedServices
-) -> None:
-    services.scheduler.put_job(FULL)
-    await services.scheduler.add(queued(1))
+async def test_disconnect_ends_the_watch_and_cancels_nothing(gateway: RunningGateway) -> None:
+    gateway.services.scheduler.put_job(FULL)
+    await gateway.services.scheduler.add(queued(1))
     async with gateway.stream("GET", EVENTS) as frames:
         await next_frame(frames)
     async with asyncio.timeout(DEADLINE_SECONDS):
-        await services.scheduler.until_watched(0)
-    assert services.scheduler.cancelled == []
+        await gateway.services.scheduler.until_watched(0)
+    assert gateway.services.scheduler.cancelled == []
     assert gateway.hub.jobs_followed == 0
 
 
-async def test_client_stays_connected_while_the_scheduler_restarts(
-    gateway: RunningGateway, services: ScriptedServices
-) -> None:
-    services.scheduler.put_job(FULL)
-    await services.scheduler.add(queued(1))
+async def test_client_stays_connected_while_the_scheduler_restarts(gateway: RunningGateway) -> None:
+    gateway.services.scheduler.put_job(FULL)
+    await gateway.services.scheduler.add(queued(1))
     async with gateway.stream("GET", EVENTS) as frames:
         assert (await next_frame(frames)).id == "1"
-        await services.scheduler.sever()
-        await services.scheduler.add(provisioning(2))
+        await gateway.services.scheduler.sever()
+        await gateway.services.scheduler.add(provisioning(2))
         assert (await next_frame(frames)).id == "2"
-    assert [request.after_seq for request in services.refusals.calls["WatchJob"]] == [0, 1]
+    assert [request.after_seq for request in gateway.calls["WatchJob"]] == [0, 1]
 
 
-async def test_stream_resumes_through_another_gateway(gateway: RunningGateway, services: ScriptedServices) -> None:
-    services.scheduler.put_job(FULL)
-    await services.scheduler.add(queued(1), provisioning(2))
+async def test_stream_resumes_through_another_gateway(gateway: RunningGateway) -> None:
+    gateway.services.scheduler.put_job(FULL)
+    await gateway.services.scheduler.add(queued(1), provisioning(2))
     async with gateway.stream("GET", EVENTS) as frames:
         last_id = (await next_frame(frames)).id
-    async with serve(services, settings_for(services)) as other:
-        await services.scheduler.add(event(3, run=STEPS["compiling"]), ended(4, ACCEPTED))
+    async with serve(gateway.services, settings_for(gateway.services)) as other:
+        await gateway.services.scheduler.add(event(3, run=STEPS["compiling"]), ended(4, ACCEPTED))
         rest = await other.frames("GET", EVENTS, headers={"Last-Event-ID": last_id})
     assert [frame.id for frame in rest] == ["2", "3", "4"]
 
 
-async def test_events_that_show_nothing_do_not_hold_up_the_resume_point(
-    gateway: RunningGateway, services: ScriptedServices
-) -> None:
-    services.scheduler.put_job(FULL)
-    await services.scheduler.add(queued(1), event(2), event(3, run=STEPS["compiling"]), ended(4, ACCEPTED))
+async def test_events_that_show_nothing_do_not_hold_up_the_resume_point(gateway: RunningGateway) -> None:
+    gateway.services.scheduler.put_job(FULL)
+    await gateway.services.scheduler.add(queued(1), event(2), event(3, run=STEPS["compiling"]), ended(4, ACCEPTED))
     assert [frame.id for frame in await gateway.frames("GET", EVENTS)] == ["1", "3", "4"]
     assert [frame.id for frame in await gateway.frames("GET", f"{EVENTS}?after=1")] == ["3", "4"]
     assert [frame.id for frame in await gateway.frames("GET", f"{EVENTS}?after=2")] == ["3", "4"]
@@ -180,8 +172,8 @@ async def test_unknown_submission_is_404_before_the_stream_opens(gateway: Runnin
     assert response.json()["detail"] == "there is no job job_9"
 
 
-async def test_foreign_submission_is_404(gateway: RunningGateway, services: ScriptedServices) -> None:
-    services.scheduler.put_job(FULL, account_id="acc_other")
+async def test_foreign_submission_is_404(gateway: RunningGateway) -> None:
+    gateway.services.scheduler.put_job(FULL, account_id="acc_other")
     assert (await gateway.http.get(EVENTS)).status_code == httpx.codes.NOT_FOUND
 
 
@@ -202,15 +194,15 @@ async def test_client_that_stops_reading_is_cut_off_and_can_resume(services: Scr
     assert [frame.id for frame in rest] == [str(seq) for seq in range(3, 302)]
 
 
-async def test_a_stream_ends_when_its_token_stops_working(gateway: RunningGateway, services: ScriptedServices) -> None:
-    services.scheduler.put_job(FULL)
-    await services.scheduler.add(queued(1))
+async def test_a_stream_ends_when_its_token_stops_working(gateway: RunningGateway) -> None:
+    gateway.services.scheduler.put_job(FULL)
+    await gateway.services.scheduler.add(queued(1))
     async with gateway.stream("GET", "/api/v1/submissions/job_1/events") as frames, asyncio.timeout(DEADLINE_SECONDS):
         assert (await anext(frames)).id == "1"
-        services.refusals.by_method["AuthenticateToken"] = refusal(grpc.StatusCode.UNAVAILABLE)
-        await services.scheduler.add(event(2, run=STEPS["compiling"]))
+        gateway.refusals["AuthenticateToken"] = refusal(grpc.StatusCode.UNAVAILABLE)
+        await gateway.services.scheduler.add(event(2, run=STEPS["compiling"]))
         # While billing is away, nobody is cut off.
         assert (await anext(frames)).id == "2"
-        services.refusals.by_method["AuthenticateToken"] = refusal(grpc.StatusCode.NOT_FOUND)
-        await services.scheduler.add(event(3, run=STEPS["compiled"]))
+        gateway.refusals["AuthenticateToken"] = refusal(grpc.StatusCode.NOT_FOUND)
+        await gateway.services.scheduler.add(event(3, run=STEPS["compiled"]))
         assert [frame.id async for frame in frames] == []

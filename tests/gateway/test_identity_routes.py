@@ -14,7 +14,6 @@ from tests.gateway.scripted_services import ADMIN_TOKEN, OPERATOR_TOKEN, USER_TO
 
 if TYPE_CHECKING:
     from tests.gateway.running_gateway import RunningGateway
-    from tests.gateway.scripted_services import ScriptedServices
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -23,13 +22,11 @@ OPERATOR = {"Authorization": f"Bearer {OPERATOR_TOKEN}"}
 LATER = "2100-01-01T00:00:00Z"
 
 
-async def test_a_token_is_made_with_all_its_limits_and_its_secret_is_shown_once(
-    gateway: RunningGateway, services: ScriptedServices
-) -> None:
+async def test_a_token_is_made_with_all_its_limits_and_its_secret_is_shown_once(gateway: RunningGateway) -> None:
     body = {"name": "ci", "account_id": "compilers", "scopes": ["read", "submit"], "expire_time": LATER}
     made = await gateway.http.post("/api/v1/tokens", json=body)
     assert (made.status_code, made.json()["token"], made.json()["id"]) == (201, "wp_secret", "tok_9")
-    request = services.refusals.calls["CreateToken"][-1]
+    request = gateway.calls["CreateToken"][-1]
     assert (request.caller_token_id, request.account, list(request.scopes)) == (
         "tok_1",
         "compilers",
@@ -41,10 +38,10 @@ async def test_a_token_is_made_with_all_its_limits_and_its_secret_is_shown_once(
     assert "wp_secret" not in str(listed)
 
 
-async def test_a_lifetime_is_counted_from_now(gateway: RunningGateway, services: ScriptedServices) -> None:
+async def test_a_lifetime_is_counted_from_now(gateway: RunningGateway) -> None:
     before = datetime.now(UTC)
     await gateway.http.post("/api/v1/tokens", json={"name": "short", "lifetime_seconds": 60})
-    end = services.refusals.calls["CreateToken"][-1].expire_time.ToDatetime(tzinfo=UTC)
+    end = gateway.calls["CreateToken"][-1].expire_time.ToDatetime(tzinfo=UTC)
     assert 55 <= (end - before).total_seconds() <= 90
 
 
@@ -65,18 +62,16 @@ async def test_a_lifetime_is_counted_from_now(gateway: RunningGateway, services:
     ],
 )
 async def test_bad_orders_of_tokens_name_the_field_and_reach_no_service(
-    gateway: RunningGateway, services: ScriptedServices, fields: dict[str, Any], field: str
+    gateway: RunningGateway, fields: dict[str, Any], field: str
 ) -> None:
     answer = await gateway.http.post("/api/v1/tokens", json=fields)
     assert (answer.status_code, [error["field"] for error in answer.json()["errors"]]) == (422, [field])
-    assert "CreateToken" not in services.refusals.calls
+    assert "CreateToken" not in gateway.calls
 
 
-async def test_what_billing_finds_wrong_has_the_names_of_http(
-    gateway: RunningGateway, services: ScriptedServices
-) -> None:
+async def test_what_billing_finds_wrong_has_the_names_of_http(gateway: RunningGateway) -> None:
     wrong = (("account", "is neither yours nor a team's"), ("scopes", "the nearest is submit"))
-    services.refusals.by_method["CreateToken"] = refusal(grpc.StatusCode.INVALID_ARGUMENT, "", wrong)
+    gateway.refusals["CreateToken"] = refusal(grpc.StatusCode.INVALID_ARGUMENT, "", wrong)
     answer = await gateway.http.post("/api/v1/tokens", json={"name": "x", "scopes": ["sumbit"]})
     assert answer.status_code == 422
     assert answer.json()["errors"] == [
@@ -85,17 +80,15 @@ async def test_what_billing_finds_wrong_has_the_names_of_http(
     ]
 
 
-async def test_administrators_add_users_with_credit_in_dollars(
-    gateway: RunningGateway, services: ScriptedServices
-) -> None:
+async def test_administrators_add_users_with_credit_in_dollars(gateway: RunningGateway) -> None:
     body = {"name": "ada", "role": "operator", "email": "ada@example.org", "grant_usd": 5.25}
     made = await gateway.http.post("/api/v1/users", json=body, headers=ADMIN)
     assert (made.status_code, made.json()["id"], made.json()["role"]) == (201, "user_user", "user")
-    request = services.refusals.calls["CreateUser"][-1]
+    request = gateway.calls["CreateUser"][-1]
     assert (request.role, request.grant_micros) == (identity_pb2.ROLE_OPERATOR, 5_250_000)
     opened = await gateway.http.post("/api/v1/accounts", json={"name": "bob", "grant_usd": 5}, headers=ADMIN)
     assert (opened.status_code, opened.json()["available_usd"], opened.json()["owner"]) == (201, 1000.0, "user")
-    request = services.refusals.calls["CreateUser"][-1]
+    request = gateway.calls["CreateUser"][-1]
     assert (request.name, request.role, request.grant_micros) == ("bob", identity_pb2.ROLE_UNSPECIFIED, 5_000_000)
 
 
@@ -112,11 +105,11 @@ async def test_administrators_add_users_with_credit_in_dollars(
     ],
 )
 async def test_bad_names_and_grants_are_refused(
-    gateway: RunningGateway, services: ScriptedServices, path: str, fields: dict[str, Any], field: str
+    gateway: RunningGateway, path: str, fields: dict[str, Any], field: str
 ) -> None:
     answer = await gateway.http.post(path, json=fields, headers=ADMIN)
     assert (answer.status_code, [error["field"] for error in answer.json()["errors"]]) == (422, [field])
-    assert not {"CreateUser", "CreateTeam"} & set(services.refusals.calls)
+    assert not {"CreateUser", "CreateTeam"} & set(gateway.calls)
 
 
 async def test_an_unknown_role_is_refused_with_the_known_ones(gateway: RunningGateway) -> None:
@@ -126,19 +119,19 @@ async def test_an_unknown_role_is_refused_with_the_known_ones(gateway: RunningGa
     assert "'user', 'operator', 'admin' or 'service'" in error["message"]
 
 
-async def test_a_change_of_a_user_has_only_what_was_given(gateway: RunningGateway, services: ScriptedServices) -> None:
+async def test_a_change_of_a_user_has_only_what_was_given(gateway: RunningGateway) -> None:
     await gateway.http.patch("/api/v1/users/ada", json={"disabled": True}, headers=ADMIN)
-    request = services.refusals.calls["UpdateUser"][-1]
+    request = gateway.calls["UpdateUser"][-1]
     assert (request.user, request.disabled, request.role) == ("ada", True, identity_pb2.ROLE_UNSPECIFIED)
     assert not request.HasField("email")
     await gateway.http.patch("/api/v1/users/ada", json={"role": "admin", "email": ""}, headers=ADMIN)
-    request = services.refusals.calls["UpdateUser"][-1]
+    request = gateway.calls["UpdateUser"][-1]
     assert not request.HasField("github_name")
     assert (request.role, request.HasField("email")) == (identity_pb2.ROLE_ADMIN, True)
     assert not request.HasField("disabled")
 
 
-async def test_teams_have_members_with_levels(gateway: RunningGateway, services: ScriptedServices) -> None:
+async def test_teams_have_members_with_levels(gateway: RunningGateway) -> None:
     made = await gateway.http.post("/api/v1/teams", json={"name": "compilers", "grant_usd": 50}, headers=ADMIN)
     assert (made.status_code, made.json()["account_id"]) == (201, "acc_team")
     team = (await gateway.http.get("/api/v1/teams/compilers")).json()
@@ -147,33 +140,29 @@ async def test_teams_have_members_with_levels(gateway: RunningGateway, services:
     added = await gateway.http.put("/api/v1/teams/compilers/members/bob", json={"level": "manager"})
     removed = await gateway.http.delete("/api/v1/teams/compilers/members/bob")
     assert (added.status_code, removed.status_code) == (200, 200)
-    request = services.refusals.calls["AddTeamMember"][-1]
+    request = gateway.calls["AddTeamMember"][-1]
     assert (request.team, request.user, request.level) == ("compilers", "bob", identity_pb2.MEMBER_LEVEL_MANAGER)
-    assert services.refusals.calls["RemoveTeamMember"][-1].user == "bob"
+    assert gateway.calls["RemoveTeamMember"][-1].user == "bob"
 
 
-async def test_operators_look_after_machines_and_see_users_but_change_none(
-    gateway: RunningGateway, services: ScriptedServices
-) -> None:
+async def test_operators_look_after_machines_and_see_users_but_change_none(gateway: RunningGateway) -> None:
     assert (await gateway.http.post("/api/v1/machines/m_1/drain", headers=OPERATOR)).status_code == 200
     assert (await gateway.http.get("/api/v1/users", headers=OPERATOR)).status_code == 200
     refused = await gateway.http.post("/api/v1/users", json={"name": "eve"}, headers=OPERATOR)
     assert refused.status_code == 403
     assert "administrator" in refused.json()["detail"]
-    assert "CreateUser" not in services.refusals.calls
+    assert "CreateUser" not in gateway.calls
 
 
-async def test_a_refusal_of_billing_is_403_with_its_reason(gateway: RunningGateway, services: ScriptedServices) -> None:
-    services.refusals.by_method["AddTeamMember"] = refusal(
+async def test_a_refusal_of_billing_is_403_with_its_reason(gateway: RunningGateway) -> None:
+    gateway.refusals["AddTeamMember"] = refusal(
         grpc.StatusCode.PERMISSION_DENIED, "Only managers of team 'compilers' and administrators may do this."
     )
     answer = await gateway.http.put("/api/v1/teams/compilers/members/bob", json={})
     assert (answer.status_code, "Only managers" in answer.json()["detail"]) == (403, True)
 
 
-async def test_keys_are_added_listed_and_removed_by_their_fingerprint(
-    gateway: RunningGateway, services: ScriptedServices
-) -> None:
+async def test_keys_are_added_listed_and_removed_by_their_fingerprint(gateway: RunningGateway) -> None:
     body = {"public_key": "ssh-ed25519 AAAA ada", "name": "laptop"}
     made = await gateway.http.post("/api/v1/keys", json=body, params={"user": "bob"})
     listed = await gateway.http.get("/api/v1/keys")
@@ -181,7 +170,7 @@ async def test_keys_are_added_listed_and_removed_by_their_fingerprint(
     assert (made.status_code, made.json()) == (201, listed.json()["keys"][0])
     assert made.json()["fingerprint"] == "SHA256:ab/cd+ef"
     assert removed.status_code == 204
-    calls = services.refusals.calls
+    calls = gateway.calls
     request = calls["AddKey"][-1]
     assert (request.caller_token_id, request.user, request.public_key, request.name) == (
         "tok_1",
@@ -192,9 +181,7 @@ async def test_keys_are_added_listed_and_removed_by_their_fingerprint(
     assert calls["RemoveKey"][-1].key == "SHA256:ab/cd+ef"
 
 
-async def test_a_name_on_github_is_claimed_with_a_signature(
-    gateway: RunningGateway, services: ScriptedServices
-) -> None:
+async def test_a_name_on_github_is_claimed_with_a_signature(gateway: RunningGateway) -> None:
     begun = await gateway.http.post("/api/v1/keys/claims", json={"github_name": "Alice"})
     assert (begun.status_code, begun.json()["challenge"], begun.json()["fingerprints"]) == (
         201,
@@ -204,7 +191,7 @@ async def test_a_name_on_github_is_claimed_with_a_signature(
     signed = {"github_name": "Alice", "challenge": "sign this", "signature": "-----BEGIN"}
     claimed = await gateway.http.put("/api/v1/keys/claims", json=signed)
     assert (claimed.status_code, claimed.json()) == (200, {"github_name": "alice"})
-    request = services.refusals.calls["FinishGithubClaim"][-1]
+    request = gateway.calls["FinishGithubClaim"][-1]
     assert (request.caller_token_id, request.github_name, request.challenge, request.signature) == (
         "tok_1",
         "Alice",
@@ -214,12 +201,10 @@ async def test_a_name_on_github_is_claimed_with_a_signature(
 
 
 @pytest.mark.parametrize("body", [{}, {"public_key": ""}, {"public_key": "x" * 20_000}, {"public_key": 1}])
-async def test_a_key_that_is_none_reaches_no_service(
-    gateway: RunningGateway, services: ScriptedServices, body: dict[str, Any]
-) -> None:
+async def test_a_key_that_is_none_reaches_no_service(gateway: RunningGateway, body: dict[str, Any]) -> None:
     answer = await gateway.http.post("/api/v1/keys", json=body)
     assert (answer.status_code, [error["field"] for error in answer.json()["errors"]]) == (422, ["public_key"])
-    assert "AddKey" not in services.refusals.calls
+    assert "AddKey" not in gateway.calls
 
 
 NEEDS = [
@@ -361,10 +346,10 @@ BODIES = {
 
 @pytest.mark.parametrize(("scope", "method", "path"), NEEDS)
 async def test_every_route_refuses_a_token_without_its_scope_and_names_it(
-    gateway: RunningGateway, services: ScriptedServices, scope: str, method: str, path: str
+    gateway: RunningGateway, scope: str, method: str, path: str
 ) -> None:
     others = [one for one in ("read", "submit", "manage", "operate", "admin") if one not in scope]
-    services.identity.scopes[ADMIN_TOKEN] = others
+    gateway.services.identity.scopes[ADMIN_TOKEN] = others
     body = None
     if method in {"POST", "PUT", "PATCH"} and not path.endswith(("drain", "stop", "resume", "_1/cancel")):
         seed = (
@@ -374,7 +359,7 @@ async def test_every_route_refuses_a_token_without_its_scope_and_names_it(
     answer = await gateway.http.request(method, path, json=body, headers=ADMIN)
     assert answer.status_code == 403, answer.text
     assert f"scope `{scope}`" in answer.text
-    assert set(services.refusals.calls) == {"AuthenticateToken"}
+    assert set(gateway.calls) == {"AuthenticateToken"}
 
 
 async def test_the_list_of_scopes_has_every_route(gateway: RunningGateway) -> None:
@@ -402,20 +387,16 @@ async def test_the_list_of_scopes_has_every_route(gateway: RunningGateway) -> No
     assert {(method, generic(path)) for _, method, path in NEEDS} | NEEDS_NONE == routes
 
 
-async def test_a_narrow_token_of_an_administrator_gives_no_priority(
-    gateway: RunningGateway, services: ScriptedServices
-) -> None:
-    services.identity.scopes[ADMIN_TOKEN] = ["read", "submit"]
+async def test_a_narrow_token_of_an_administrator_gives_no_priority(gateway: RunningGateway) -> None:
+    gateway.services.identity.scopes[ADMIN_TOKEN] = ["read", "submit"]
     body = {"problem": "vector-addition", "code": "x", "priority": 5}
     refused = await gateway.http.post("/api/v1/submissions", json=body, headers=ADMIN)
     assert (refused.status_code, "scope `admin`" in refused.text) == (403, True)
     assert (await gateway.http.post("/api/v1/submissions", json=body | {"priority": 0}, headers=ADMIN)).is_success
 
 
-async def test_a_submission_carries_its_user_and_the_account_that_the_token_charges(
-    gateway: RunningGateway, services: ScriptedServices
-) -> None:
+async def test_a_submission_carries_its_user_and_the_account_that_the_token_charges(gateway: RunningGateway) -> None:
     await gateway.http.post("/api/v1/submissions", json={"problem": "vector-addition", "code": "x"})
-    request = services.refusals.calls["SubmitJob"][-1]
+    request = gateway.calls["SubmitJob"][-1]
     assert (request.account_id, request.user_id) == ("acc_user", "user_user")
     assert USER_TOKEN not in str(request)

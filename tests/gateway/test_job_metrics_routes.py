@@ -10,7 +10,7 @@ import pytest
 from wavepool.scheduler.v1 import metrics_pb2
 
 from tests.gateway.refusals import refusal
-from tests.gateway.scripted_services import ADMIN_TOKEN, OPERATOR_TOKEN, USER_TOKEN, ScriptedServices
+from tests.gateway.scripted_services import ADMIN_TOKEN, OPERATOR_TOKEN, USER_TOKEN
 
 if TYPE_CHECKING:
     from tests.gateway.running_gateway import RunningGateway
@@ -47,32 +47,30 @@ async def test_figures_of_users_have_their_names_and_what_is_not_known_is_null(g
     assert (gone["name"], gone["wait"], gone["efficiency"], gone["gflops"]) == ("user_gone", None, None, None)
 
 
-async def test_a_user_sees_one_account_of_theirs_and_operators_see_all(
-    gateway: RunningGateway, services: ScriptedServices
-) -> None:
-    services.identity.visible[USER_TOKEN] = ["acc_team"]
+async def test_a_user_sees_one_account_of_theirs_and_operators_see_all(gateway: RunningGateway) -> None:
+    gateway.services.identity.visible[USER_TOKEN] = ["acc_team"]
 
     async def asked(query: str = "", token: str = USER_TOKEN) -> list[str]:
         await gateway.http.get(f"{JOBS}{query}", headers={"Authorization": f"Bearer {token}"})
-        return list(services.refusals.calls["GetJobMetrics"][-1].account_ids)
+        return list(gateway.calls["GetJobMetrics"][-1].account_ids)
 
     assert await asked() == ["acc_user"]
     assert await asked("?account_id=acc_team") == ["acc_team"]
     assert await asked("", OPERATOR_TOKEN) == []
     assert await asked("?account_id=acc_other", ADMIN_TOKEN) == ["acc_other"]
-    calls = len(services.refusals.calls["GetJobMetrics"])
+    calls = len(gateway.calls["GetJobMetrics"])
     refused = await gateway.http.get(f"{JOBS}?account_id=acc_other")
-    assert (refused.status_code, len(services.refusals.calls["GetJobMetrics"])) == (404, calls)
+    assert (refused.status_code, len(gateway.calls["GetJobMetrics"])) == (404, calls)
 
 
-async def test_the_period_and_the_grouping_are_passed_on(gateway: RunningGateway, services: ScriptedServices) -> None:
+async def test_the_period_and_the_grouping_are_passed_on(gateway: RunningGateway) -> None:
     await gateway.http.get(f"{JOBS}?group_by=gpu_type&since=2026-11-01&until=2026-11-02T12:00:00Z")
-    asked = services.refusals.calls["GetJobMetrics"][-1]
+    asked = gateway.calls["GetJobMetrics"][-1]
     assert asked.group_by == metrics_pb2.JOB_GROUPING_GPU_TYPE
     assert asked.start_time.ToDatetime(UTC) == datetime(2026, 11, 1, tzinfo=UTC)
     assert asked.end_time.ToDatetime(UTC) == datetime(2026, 11, 2, 12, tzinfo=UTC)
     await gateway.http.get(JOBS)
-    asked = services.refusals.calls["GetJobMetrics"][-1]
+    asked = gateway.calls["GetJobMetrics"][-1]
     assert not asked.HasField("start_time")
     assert not asked.HasField("end_time")
 
@@ -82,11 +80,9 @@ async def test_a_bad_question_is_a_422(gateway: RunningGateway, query: str) -> N
     assert (await gateway.http.get(f"{JOBS}?{query}")).status_code == 422
 
 
-async def test_a_period_that_the_scheduler_refuses_has_the_names_of_http(
-    gateway: RunningGateway, services: ScriptedServices
-) -> None:
+async def test_a_period_that_the_scheduler_refuses_has_the_names_of_http(gateway: RunningGateway) -> None:
     wrong = (("start_time", "must not be after the end"),)
-    services.refusals.by_method["GetJobMetrics"] = refusal(grpc.StatusCode.INVALID_ARGUMENT, "", wrong)
+    gateway.refusals["GetJobMetrics"] = refusal(grpc.StatusCode.INVALID_ARGUMENT, "", wrong)
     answer = await gateway.http.get(JOBS)
     assert (answer.status_code, answer.json()["errors"]) == (
         422,

@@ -39,13 +39,13 @@ async def put_finished_job(services: ScriptedServices, account_id: str = "acc_us
 
 @pytest.mark.parametrize(("method", "path", "body"), OF_A_JOB)
 async def test_a_strange_token_learns_no_more_of_a_job_than_that_of_one_that_does_not_exist(
-    gateway: RunningGateway, services: ScriptedServices, method: str, path: str, body: dict[str, str] | None
+    gateway: RunningGateway, method: str, path: str, body: dict[str, str] | None
 ) -> None:
-    await put_finished_job(services)
+    await put_finished_job(gateway.services)
     refused = await gateway.http.request(method, path, json=body, headers=OTHER)
     assert refused.status_code == 404
-    assert services.scheduler.cancelled == []
-    assert "WatchJob" not in services.refusals.calls
+    assert gateway.services.scheduler.cancelled == []
+    assert "WatchJob" not in gateway.calls
     nothing = {"submissionId": "job_7"} if body else None
     unknown = await gateway.http.request(method, path.replace("job_1", "job_7"), json=nothing, headers=OTHER)
     assert told(refused) == told(unknown)
@@ -62,56 +62,50 @@ def told(answer: httpx.Response) -> Any:
     return str(words).replace("job_7", "job_1")
 
 
-async def test_a_job_that_was_just_submitted_is_followed_by_its_submitter_alone(
-    gateway: RunningGateway, services: ScriptedServices
-) -> None:
-    services.scheduler.script_of_next_job = [queued(1), ended(2, ACCEPTED_CHECK)]
+async def test_a_job_that_was_just_submitted_is_followed_by_its_submitter_alone(gateway: RunningGateway) -> None:
+    gateway.services.scheduler.script_of_next_job = [queued(1), ended(2, ACCEPTED_CHECK)]
     made = await gateway.http.post("/api/v1/submissions", json={"problem": "vector-addition", "code": "x"})
     assert (await gateway.http.get(made.json()["events_url"], headers=OTHER)).status_code == 404
     assert len(await gateway.frames("GET", made.json()["events_url"])) == 2
 
 
-async def test_lists_costs_and_figures_are_asked_for_the_tokens_account_alone(
-    gateway: RunningGateway, services: ScriptedServices
-) -> None:
-    await put_finished_job(services)
+async def test_lists_costs_and_figures_are_asked_for_the_tokens_account_alone(gateway: RunningGateway) -> None:
+    await put_finished_job(gateway.services)
     listed = await gateway.http.get("/api/v1/submissions", headers=OTHER)
     assert listed.json()["submissions"] == []
     # Nobody can name another account.
     await gateway.http.get("/api/v1/costs?account_id=acc_user", headers=OTHER)
     await gateway.http.get("/api/v1/metrics?account_id=acc_user", headers=OTHER)
-    calls = services.refusals.calls
+    calls = gateway.calls
     asked = {request.account_id for name in ("ListJobs", "GetBalance", "ListPostings") for request in calls[name]}
     assert asked == {"acc_other"}
 
 
-async def test_an_account_is_shown_only_after_billing_has_allowed_it(
-    gateway: RunningGateway, services: ScriptedServices
-) -> None:
-    services.refusals.by_method["GetAccount"] = refusal(grpc.StatusCode.NOT_FOUND, "There is no account 'ada'.")
+async def test_an_account_is_shown_only_after_billing_has_allowed_it(gateway: RunningGateway) -> None:
+    gateway.refusals["GetAccount"] = refusal(grpc.StatusCode.NOT_FOUND, "There is no account 'ada'.")
     assert (await gateway.http.get("/api/v1/accounts/ada", headers=OTHER)).status_code == 404
-    assert services.refusals.calls["GetAccount"][-1].caller_token_id == "tok_3"  # noqa: S105 - an id
-    assert "GetBalance" not in services.refusals.calls
+    assert gateway.calls["GetAccount"][-1].caller_token_id == "tok_3"  # noqa: S105 - an id
+    assert "GetBalance" not in gateway.calls
 
 
-async def test_members_of_a_team_see_and_cancel_its_jobs(gateway: RunningGateway, services: ScriptedServices) -> None:
-    await put_finished_job(services, "acc_team")
-    services.identity.visible[OTHER_TOKEN] = ["acc_team"]
+async def test_members_of_a_team_see_and_cancel_its_jobs(gateway: RunningGateway) -> None:
+    await put_finished_job(gateway.services, "acc_team")
+    gateway.services.identity.visible[OTHER_TOKEN] = ["acc_team"]
     for method, path, body in OF_A_JOB:
         assert (await gateway.http.request(method, path, json=body)).status_code == 404
         seen = await gateway.http.request(method, path, json=body, headers=OTHER)
         assert seen.is_success or "ended before" in seen.text
-    assert services.scheduler.cancelled == ["job_1", "job_1"]
+    assert gateway.services.scheduler.cancelled == ["job_1", "job_1"]
     listed = await gateway.http.get("/api/v1/submissions?account_id=acc_team", headers=OTHER)
     assert [job["id"] for job in listed.json()["submissions"]] == ["job_1"]
     hidden = await gateway.http.get("/api/v1/submissions?account_id=acc_team")
-    assert (hidden.status_code, services.refusals.calls["ListJobs"][1:]) == (404, [])
+    assert (hidden.status_code, gateway.calls["ListJobs"][1:]) == (404, [])
 
 
-async def test_a_machine_names_a_teams_jobs_to_its_members(gateway: RunningGateway, services: ScriptedServices) -> None:
-    services.scheduler.put_job(sound_spec(), "acc_team")
-    services.vmpool.machine.reason = "job job_1 holds it"
-    services.identity.visible[OTHER_TOKEN] = ["acc_team"]
+async def test_a_machine_names_a_teams_jobs_to_its_members(gateway: RunningGateway) -> None:
+    gateway.services.scheduler.put_job(sound_spec(), "acc_team")
+    gateway.services.vmpool.machine.reason = "job job_1 holds it"
+    gateway.services.identity.visible[OTHER_TOKEN] = ["acc_team"]
     seen = await gateway.http.get("/api/v1/machines/m_1", headers=OTHER)
     hidden = await gateway.http.get("/api/v1/machines/m_1")
     assert (seen.json()["reason"], "job_1" in hidden.json()["reason"]) == ("job job_1 holds it", False)

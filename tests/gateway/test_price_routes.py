@@ -8,8 +8,8 @@ import grpc
 import pytest
 
 from tests.gateway.refusals import refusal
-from tests.gateway.scripted_prices import PRICED_GPU_TYPES
-from tests.gateway.scripted_services import ADMIN_TOKEN, ScriptedServices
+from tests.gateway.scripted_answers import PRICED_GPU_TYPES
+from tests.gateway.scripted_services import ADMIN_TOKEN
 
 if TYPE_CHECKING:
     from tests.gateway.running_gateway import RunningGateway
@@ -35,26 +35,26 @@ async def test_prices_are_listed_with_a_text_for_people(gateway: RunningGateway)
     assert listed["prices"][0]["start_time"] == "2026-11-01T00:00:00Z"
 
 
-async def test_the_history_names_who_set_a_price(gateway: RunningGateway, services: ScriptedServices) -> None:
+async def test_the_history_names_who_set_a_price(gateway: RunningGateway) -> None:
     (period,) = (await gateway.http.get(f"{PRICES}/history?gpu_type=MI300X")).json()["periods"]
     assert (period["id"], period["source"], period["price_usd_per_hour"]) == ("price_1", "SETTINGS", 1.99)
-    assert services.refusals.calls["ListPricePeriods"][-1].gpu_type == "MI300X"
+    assert gateway.calls["ListPricePeriods"][-1].gpu_type == "MI300X"
 
 
-async def test_an_administrator_sets_a_price(gateway: RunningGateway, services: ScriptedServices) -> None:
+async def test_an_administrator_sets_a_price(gateway: RunningGateway) -> None:
     body = NEW | {"start_time": "2027-01-01T01:00:00+01:00", "minimum_billed_seconds": 60, "replace_planned": True}
     answer = await gateway.http.post(PRICES, json=body, headers=ADMIN)
     assert (answer.status_code, answer.json()["price_usd_per_hour"]) == (201, 2.29)
-    request = services.refusals.calls["SetPrice"][-1]
+    request = gateway.calls["SetPrice"][-1]
     assert (request.gpu_type, request.price_micros_per_hour, request.currency) == ("mi300x", 2_290_000, "USD")
     assert (request.start_time.ToJsonString(), request.minimum_billed.seconds) == ("2027-01-01T00:00:00Z", 60)
     assert (request.HasField("end_time"), request.HasField("billing_increment")) == (False, False)
     assert request.replace_planned
 
 
-async def test_a_user_sets_no_price(gateway: RunningGateway, services: ScriptedServices) -> None:
+async def test_a_user_sets_no_price(gateway: RunningGateway) -> None:
     assert (await gateway.http.post(PRICES, json=NEW)).status_code == 403
-    assert not services.refusals.calls["SetPrice"]
+    assert not gateway.calls["SetPrice"]
 
 
 @pytest.mark.parametrize(
@@ -74,23 +74,23 @@ async def test_a_body_out_of_form_names_its_field(gateway: RunningGateway, body:
     assert (answer.status_code, [error["field"] for error in answer.json()["errors"]]) == (422, [field])
 
 
-async def test_billings_refusals_name_the_bodys_own_fields(gateway: RunningGateway, services: ScriptedServices) -> None:
+async def test_billings_refusals_name_the_bodys_own_fields(gateway: RunningGateway) -> None:
     violations = (("price_micros_per_hour", "must not be negative"),)
-    services.refusals.by_method["SetPrice"] = refusal(grpc.StatusCode.INVALID_ARGUMENT, violations=violations)
+    gateway.refusals["SetPrice"] = refusal(grpc.StatusCode.INVALID_ARGUMENT, violations=violations)
     answer = await gateway.http.post(PRICES, json=NEW | {"price_usd_per_hour": -1}, headers=ADMIN)
     assert answer.json()["errors"] == [{"field": "price_usd_per_hour", "message": "must not be negative"}]
-    services.refusals.by_method["SetPrice"] = refusal(grpc.StatusCode.ALREADY_EXISTS, "another price begins then")
+    gateway.refusals["SetPrice"] = refusal(grpc.StatusCode.ALREADY_EXISTS, "another price begins then")
     answer = await gateway.http.post(PRICES, json=NEW, headers=ADMIN)
     assert (answer.status_code, answer.json()["detail"]) == (409, "another price begins then")
 
 
-async def test_a_quote_is_in_dollars(gateway: RunningGateway, services: ScriptedServices) -> None:
+async def test_a_quote_is_in_dollars(gateway: RunningGateway) -> None:
     query = "gpu_type=MI300X&gpu_type=MI210&eighths=4&gpus=2&spot=true&duration_seconds=426.83"
     quote = (await gateway.http.get(f"{QUOTE}?{query}")).json()
     assert (quote["price_usd"], quote["hold_usd"], quote["minimum_usd"]) == (0.235943, 0.4975, 0.000001)
     assert (quote["duration_seconds"], quote["longest_run_seconds"]) == (426.83, 900)
     assert quote["lines"][0]["gpu_type"] == "MI300X"
-    request = services.refusals.calls["GetQuote"][-1]
+    request = gateway.calls["GetQuote"][-1]
     assert (list(request.gpu_types), request.eighths, request.gpu_count, request.spot) == (
         ["MI300X", "MI210"],
         4,
@@ -100,11 +100,9 @@ async def test_a_quote_is_in_dollars(gateway: RunningGateway, services: Scripted
     assert request.duration.ToMilliseconds() == 426_830
 
 
-async def test_a_quote_without_a_duration_asks_for_the_longest_run(
-    gateway: RunningGateway, services: ScriptedServices
-) -> None:
+async def test_a_quote_without_a_duration_asks_for_the_longest_run(gateway: RunningGateway) -> None:
     assert (await gateway.http.get(QUOTE)).status_code == 200
-    assert not services.refusals.calls["GetQuote"][-1].HasField("duration")
+    assert not gateway.calls["GetQuote"][-1].HasField("duration")
 
 
 @pytest.mark.parametrize("query", ["eighths=9", "gpus=0", "duration_seconds=0", "duration_seconds=nan"])
@@ -117,7 +115,7 @@ async def test_offers_have_what_users_are_charged_beside_the_cost(gateway: Runni
     assert (offer["price_usd_per_hour"], offer["charge_usd_per_hour"]) == (1.99, 1.99)
 
 
-async def test_offers_are_listed_without_billing(gateway: RunningGateway, services: ScriptedServices) -> None:
-    services.refusals.by_method["ListPrices"] = refusal(grpc.StatusCode.UNAVAILABLE, "gone")
+async def test_offers_are_listed_without_billing(gateway: RunningGateway) -> None:
+    gateway.refusals["ListPrices"] = refusal(grpc.StatusCode.UNAVAILABLE, "gone")
     (offer,) = (await gateway.http.get("/api/v1/offers")).json()["offers"]
     assert (offer["price_usd_per_hour"], offer["charge_usd_per_hour"]) == (1.99, None)

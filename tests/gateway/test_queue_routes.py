@@ -12,12 +12,11 @@ from wavepool.scheduler.v1 import scheduler_pb2
 from gateway.queues.documents import QueueDocument, document_of
 from gateway.submissions.machine_use import admitted_machine_use
 from tests.gateway.refusals import refusal
-from tests.gateway.scripted_queues import LAB, RED
+from tests.gateway.scripted_answers import LAB, RED
 from tests.gateway.scripted_services import OPERATOR_TOKEN, USER_TOKEN
 
 if TYPE_CHECKING:
     from tests.gateway.running_gateway import RunningGateway
-    from tests.gateway.scripted_services import ScriptedServices
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -67,10 +66,8 @@ async def test_a_document_that_was_given_out_describes_the_same_queue(queue: pb.
     assert QueueDocument.model_validate(document_of(queue)).queue() == queue
 
 
-async def test_what_a_queue_lets_other_accounts_ask_for_is_shown_to_operators_alone(
-    gateway: RunningGateway, services: ScriptedServices
-) -> None:
-    services.identity.visible[USER_TOKEN] = ["acc_team"]
+async def test_what_a_queue_lets_other_accounts_ask_for_is_shown_to_operators_alone(gateway: RunningGateway) -> None:
+    gateway.services.identity.visible[USER_TOKEN] = ["acc_team"]
 
     mine = (await gateway.http.get("/api/v1/queues")).json()["queues"][1]
     operators = (await gateway.http.get("/api/v1/queues", headers=OPERATOR)).json()["queues"][1]
@@ -81,7 +78,7 @@ async def test_what_a_queue_lets_other_accounts_ask_for_is_shown_to_operators_al
     assert operators["document"]["spec"]["maxPriorityByAccount"] == {"acc_other": 20, "acc_team": 30}
 
 
-async def test_a_document_of_kaiwo_is_taken_as_it_is(gateway: RunningGateway, services: ScriptedServices) -> None:
+async def test_a_document_of_kaiwo_is_taken_as_it_is(gateway: RunningGateway) -> None:
     body = {"documents": [KAIWO], "prune": True, "expected_generation": 5}
     answer = await gateway.http.post("/api/v1/queues/apply", json=body, headers=OPERATOR)
 
@@ -95,7 +92,7 @@ async def test_a_document_of_kaiwo_is_taken_as_it_is(gateway: RunningGateway, se
         ],
         "generation": 6,
     }
-    request = services.refusals.calls["ApplyQueues"][-1]
+    request = gateway.calls["ApplyQueues"][-1]
     (queue,) = request.queues
     assert (request.prune, request.dry_run, request.expected_generation) == (True, False, 5)
     assert (queue.name, queue.parent, queue.priority) == ("red", "lab", 200)
@@ -126,17 +123,17 @@ async def test_a_document_of_kaiwo_is_taken_as_it_is(gateway: RunningGateway, se
     ],
 )
 async def test_a_wrong_document_names_its_field_and_reaches_no_service(
-    gateway: RunningGateway, services: ScriptedServices, change: dict[str, Any], field: str
+    gateway: RunningGateway, change: dict[str, Any], field: str
 ) -> None:
     answer = await gateway.http.post("/api/v1/queues/apply", json={"documents": [KAIWO | change]}, headers=OPERATOR)
 
     assert (answer.status_code, [error["field"] for error in answer.json()["errors"]]) == (422, [field])
-    assert "ApplyQueues" not in services.refusals.calls
+    assert "ApplyQueues" not in gateway.calls
 
 
-async def test_a_fault_of_the_tree_names_the_queue(gateway: RunningGateway, services: ScriptedServices) -> None:
+async def test_a_fault_of_the_tree_names_the_queue(gateway: RunningGateway) -> None:
     wrong = (("queues[a.b].resources.gpu.quota", "5 GPUs are more than its own limit, 4"),)
-    services.refusals.by_method["ApplyQueues"] = refusal(grpc.StatusCode.INVALID_ARGUMENT, "", wrong)
+    gateway.refusals["ApplyQueues"] = refusal(grpc.StatusCode.INVALID_ARGUMENT, "", wrong)
 
     answer = await gateway.http.post("/api/v1/queues/apply", json={"documents": [KAIWO]}, headers=OPERATOR)
 
@@ -144,12 +141,10 @@ async def test_a_fault_of_the_tree_names_the_queue(gateway: RunningGateway, serv
     assert answer.json()["errors"][0]["field"] == "queues[a.b].resources.gpu.quota"
 
 
-async def test_a_queue_is_closed_as_it_was_described_and_not_as_it_has_become(
-    gateway: RunningGateway, services: ScriptedServices
-) -> None:
+async def test_a_queue_is_closed_as_it_was_described_and_not_as_it_has_become(gateway: RunningGateway) -> None:
     await gateway.http.post("/api/v1/queues/red/close", headers=OPERATOR)
 
-    request = services.refusals.calls["ApplyQueues"][-1]
+    request = gateway.calls["ApplyQueues"][-1]
     assert (request.expected_generation, [queue.name for queue in request.queues]) == (5, ["red"])
     assert request.queues[0].closed
     request.queues[0].closed = False
@@ -168,11 +163,9 @@ async def test_users_see_queues_and_do_not_change_them(gateway: RunningGateway) 
     assert (await gateway.http.delete("/api/v1/queues/red")).status_code == 403
 
 
-async def test_why_a_submission_waits_is_said_without_others_jobs(
-    gateway: RunningGateway, services: ScriptedServices
-) -> None:
-    services.identity.visible[USER_TOKEN] = ["acc_team"]
-    services.refusals.by_method["GetJob"] = refusal(grpc.StatusCode.NOT_FOUND, "no such job")
+async def test_why_a_submission_waits_is_said_without_others_jobs(gateway: RunningGateway) -> None:
+    gateway.services.identity.visible[USER_TOKEN] = ["acc_team"]
+    gateway.refusals["GetJob"] = refusal(grpc.StatusCode.NOT_FOUND, "no such job")
 
     found = (await gateway.http.get("/api/v1/submissions/job_1/why")).json()
 
@@ -191,30 +184,30 @@ async def test_why_a_submission_waits_is_said_without_others_jobs(
     )
     assert (found["eta_p50_seconds"], found["eta_p90_seconds"]) == (90.0, 600.0)
     assert (found["deadline"], found["latest_start_time"]) == ("2026-11-01T12:00:00Z", "2026-11-01T11:45:00Z")
-    assert "acc_team" in services.refusals.calls["ExplainJob"][-1].account_ids
+    assert "acc_team" in gateway.calls["ExplainJob"][-1].account_ids
 
 
-async def test_a_closed_queue_is_no_lack_of_credit(gateway: RunningGateway, services: ScriptedServices) -> None:
+async def test_a_closed_queue_is_no_lack_of_credit(gateway: RunningGateway) -> None:
     wrong = (("spec.queue", "'red' takes no new jobs"),)
-    services.refusals.by_method["SubmitJob"] = refusal(grpc.StatusCode.FAILED_PRECONDITION, "", wrong)
+    gateway.refusals["SubmitJob"] = refusal(grpc.StatusCode.FAILED_PRECONDITION, "", wrong)
     body = {"problem": "vector-addition", "code": "x", "queue": "red"}
 
     answer = await gateway.http.post("/api/v1/submissions", json=body)
 
     assert (answer.status_code, answer.json()["errors"][0]["field"]) == (409, "queue")
-    assert services.refusals.calls["SubmitJob"][-1].spec.queue == "red"
+    assert gateway.calls["SubmitJob"][-1].spec.queue == "red"
 
 
 async def test_class_and_placement_of_a_submission_are_passed_on_and_faults_have_their_names(
-    gateway: RunningGateway, services: ScriptedServices
+    gateway: RunningGateway,
 ) -> None:
     body = {"problem": "vector-addition", "code": "x", "queue": "red", "class": "urgent", "placement": "spread"}
     body |= {"mode": "check", "movable": True}
 
     made = await gateway.http.post("/api/v1/submissions", json=body)
-    spec = services.refusals.calls["SubmitJob"][-1].spec
+    spec = gateway.calls["SubmitJob"][-1].spec
     wrong = (("spec.job_class", "'urgnt' is no class"),)
-    services.refusals.by_method["SubmitJob"] = refusal(grpc.StatusCode.INVALID_ARGUMENT, "", wrong)
+    gateway.refusals["SubmitJob"] = refusal(grpc.StatusCode.INVALID_ARGUMENT, "", wrong)
     refused = await gateway.http.post("/api/v1/submissions", json=body | {"class": "urgnt"})
 
     assert (spec.job_class, spec.placement, spec.movable) == ("urgent", "spread", True)
@@ -222,12 +215,12 @@ async def test_class_and_placement_of_a_submission_are_passed_on_and_faults_have
     assert refused.json()["errors"][0]["field"] == "class"
 
 
-async def test_a_deadline_is_passed_on_and_shown_again(gateway: RunningGateway, services: ScriptedServices) -> None:
+async def test_a_deadline_is_passed_on_and_shown_again(gateway: RunningGateway) -> None:
     body = {"problem": "vector-addition", "code": "x", "deadline": "2126-11-01T13:00:00+01:00"}
 
     made = await gateway.http.post("/api/v1/submissions", json=body)
 
-    assert services.refusals.calls["SubmitJob"][-1].spec.deadline.ToJsonString() == "2126-11-01T12:00:00Z"
+    assert gateway.calls["SubmitJob"][-1].spec.deadline.ToJsonString() == "2126-11-01T12:00:00Z"
     assert made.json()["deadline"] == "2126-11-01T12:00:00Z"
     assert (await gateway.http.post("/api/v1/submissions", json=body | {"deadline": None})).json()["deadline"] is None
 
@@ -244,9 +237,7 @@ async def test_a_deadline_without_a_zone_or_as_a_number_is_refused_with_the_form
     assert "2026-11-01T12:00:00Z" in refused.json()["errors"][0]["message"]
 
 
-async def test_which_machines_a_submission_may_run_on_is_passed_on_and_shown_again(
-    gateway: RunningGateway, services: ScriptedServices
-) -> None:
+async def test_which_machines_a_submission_may_run_on_is_passed_on_and_shown_again(gateway: RunningGateway) -> None:
     body: dict[str, Any] = {"problem": "vector-addition", "code": "x"}
     for word, number in (
         ("reuse", scheduler_pb2.MACHINE_REUSE_REUSE),
@@ -254,15 +245,15 @@ async def test_which_machines_a_submission_may_run_on_is_passed_on_and_shown_aga
         ("create", scheduler_pb2.MACHINE_REUSE_CREATE),
     ):
         made = await gateway.http.post("/api/v1/submissions", json=body | {"machine": {"reuse": word}})
-        assert services.refusals.calls["SubmitJob"][-1].spec.machine.reuse == number
+        assert gateway.calls["SubmitJob"][-1].spec.machine.reuse == number
         assert made.json()["machine"]["reuse"] == word
     plain = await gateway.http.post("/api/v1/submissions", json=body)
-    assert not services.refusals.calls["SubmitJob"][-1].spec.HasField("machine")
+    assert not gateway.calls["SubmitJob"][-1].spec.HasField("machine")
     assert plain.json()["machine"]["reuse"] == "reuse-or-create"
     assert plain.json()["machine"]["idle_seconds"] is None
     for seconds in (0, 60):
         made = await gateway.http.post("/api/v1/submissions", json=body | {"machine": {"idle_seconds": seconds}})
-        asked = services.refusals.calls["SubmitJob"][-1].spec.machine
+        asked = gateway.calls["SubmitJob"][-1].spec.machine
         assert (asked.HasField("idle_time"), asked.idle_time.seconds) == (True, seconds)
         assert made.json()["machine"]["idle_seconds"] == seconds
     for wrong in (

@@ -9,7 +9,7 @@ import pytest
 from wavepool.submission.v1.submission_pb2 import TIMING_MODE_FIRST_CALL
 
 from tests.gateway.refusals import refusal
-from tests.gateway.scripted_services import ADMIN_TOKEN, USER_TOKEN, ScriptedServices
+from tests.gateway.scripted_services import ADMIN_TOKEN, USER_TOKEN
 
 if TYPE_CHECKING:
     from tests.gateway.running_gateway import RunningGateway
@@ -35,9 +35,9 @@ async def test_operators_see_whose_submission_a_time_is_of(gateway: RunningGatew
     assert found["rankings"][0]["submission_id"] == "job_user_ada"
 
 
-async def test_all_that_was_asked_for_is_passed_on(gateway: RunningGateway, services: ScriptedServices) -> None:
+async def test_all_that_was_asked_for_is_passed_on(gateway: RunningGateway) -> None:
     await gateway.http.get(f"{RANKINGS}&gpu_type=mi210&dtype=float16&timing=first-call&limit=7")
-    asked = services.refusals.calls["ListRankings"][-1]
+    asked = gateway.calls["ListRankings"][-1]
     assert (asked.problem, asked.gpu_type, asked.dtype, asked.limit) == ("vecadd", "mi210", "float16", 7)
     assert (asked.timing_mode, asked.user_id) == (TIMING_MODE_FIRST_CALL, "user_user")
 
@@ -47,8 +47,8 @@ async def test_a_bad_question_is_a_422(gateway: RunningGateway, query: str) -> N
     assert (await gateway.http.get(f"/api/v1/rankings{query}")).status_code == 422
 
 
-async def test_a_comparison_is_of_the_callers_own_accounts(gateway: RunningGateway, services: ScriptedServices) -> None:
-    services.identity.visible[USER_TOKEN] = ["acc_team"]
+async def test_a_comparison_is_of_the_callers_own_accounts(gateway: RunningGateway) -> None:
+    gateway.services.identity.visible[USER_TOKEN] = ["acc_team"]
     found = (await gateway.http.get(COMPARISONS)).json()
     assert (found["verdict"], found["reason"]) == ("FASTER", "It is 1.500 times as fast.")
     assert found["cases"][0] == {
@@ -59,17 +59,15 @@ async def test_a_comparison_is_of_the_callers_own_accounts(gateway: RunningGatew
         "speedup_low": 1.4,
         "speedup_high": 1.6,
     }
-    asked = services.refusals.calls["CompareJobs"][-1]
+    asked = gateway.calls["CompareJobs"][-1]
     assert asked.account_ids == ["acc_team", "acc_user"]
     assert (asked.base_job_id, asked.other_job_id) == ("job_1", "job_2")
     await gateway.http.get(COMPARISONS, headers=ADMIN)
-    assert not services.refusals.calls["CompareJobs"][-1].account_ids, "operators compare everybody's"
+    assert not gateway.calls["CompareJobs"][-1].account_ids, "operators compare everybody's"
 
 
-async def test_what_cannot_be_compared_is_a_409_that_says_why(
-    gateway: RunningGateway, services: ScriptedServices
-) -> None:
+async def test_what_cannot_be_compared_is_a_409_that_says_why(gateway: RunningGateway) -> None:
     why = "They are of different problems."
-    services.refusals.by_method["CompareJobs"] = refusal(grpc.StatusCode.FAILED_PRECONDITION, why)
+    gateway.refusals["CompareJobs"] = refusal(grpc.StatusCode.FAILED_PRECONDITION, why)
     answer = await gateway.http.get(COMPARISONS)
     assert (answer.status_code, answer.json()["detail"]) == (409, why)

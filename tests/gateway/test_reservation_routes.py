@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import re
-from datetime import timedelta
+from datetime import UTC, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,13 +18,13 @@ from wavepool.scheduler.v1 import reservations_pb2 as pb
 from gateway.reservations import schemas
 from services.billing.errors import InsufficientCreditError
 from tests.gateway.refusals import refusal
-from tests.gateway.scripted_reservations import EXPIRES_AT, HOST_KEY, reservation
+from tests.gateway.scripted_answers import EXPIRES_AT
+from tests.gateway.scripted_reservations import HOST_KEY, reservation
 from tests.gateway.scripted_services import ADMIN_TOKEN, OPERATOR_TOKEN, OTHER_TOKEN, USER_TOKEN
 from vocabulary.ssh_keys import Key
 
 if TYPE_CHECKING:
     from tests.gateway.running_gateway import RunningGateway
-    from tests.gateway.scripted_services import ScriptedServices
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -61,12 +61,12 @@ def headers(token: str) -> dict[str, str]:
 
 
 async def test_a_reservation_is_made_for_its_user_and_charged_to_the_account_of_the_token(
-    gateway: RunningGateway, services: ScriptedServices
+    gateway: RunningGateway,
 ) -> None:
     answer = await gateway.http.post(RESERVATIONS, json=BODY, headers={"Idempotency-Key": "k1"})
 
     assert (answer.status_code, answer.headers["Location"]) == (202, ONE)
-    request = services.refusals.calls["CreateReservation"][-1]
+    request = gateway.calls["CreateReservation"][-1]
     assert (request.account_id, request.user_id, request.idempotency_key) == ("acc_user", "user_user", "k1")
     spec = request.spec
     assert (spec.gpu_type, spec.gpus, spec.duration.seconds, spec.name) == ("mi300x", 2, 5400, "training")
@@ -80,12 +80,10 @@ def pairs(keys: Any) -> list[tuple[str, str]]:
     return [(key.user, key.public_key) for key in keys]
 
 
-async def test_without_keys_a_reservation_takes_all_that_billing_finds_of_its_user(
-    gateway: RunningGateway, services: ScriptedServices
-) -> None:
+async def test_without_keys_a_reservation_takes_all_that_billing_finds_of_its_user(gateway: RunningGateway) -> None:
     answer = await gateway.http.post(RESERVATIONS, json={"hours": 1})
 
-    calls = services.refusals.calls
+    calls = gateway.calls
     assert (calls["ResolveKeys"][-1].caller_token_id, calls["ResolveKeys"][-1].person) == ("tok_1", "")
     assert pairs(calls["CreateReservation"][-1].spec.keys) == [
         ("demo", "ssh-ed25519 AAAA"),
@@ -97,13 +95,13 @@ async def test_without_keys_a_reservation_takes_all_that_billing_finds_of_its_us
 
 
 async def test_given_keys_are_joined_with_found_ones_only_if_that_is_asked_for_and_each_is_one(
-    gateway: RunningGateway, services: ScriptedServices
+    gateway: RunningGateway,
 ) -> None:
     given = {"hours": 1, "keys": [{"public_key": "ssh-ed25519 AAAA demo@laptop"}, {"public_key": "ssh-ed25519 BBBB"}]}
     await gateway.http.post(RESERVATIONS, json=given)
-    assert "ResolveKeys" not in services.refusals.calls
+    assert "ResolveKeys" not in gateway.calls
     answer = await gateway.http.post(RESERVATIONS, json={**given, "own_keys": True})
-    assert pairs(services.refusals.calls["CreateReservation"][-1].spec.keys) == [
+    assert pairs(gateway.calls["CreateReservation"][-1].spec.keys) == [
         ("demo", "ssh-ed25519 AAAA demo@laptop"),
         ("demo", "ssh-ed25519 BBBB"),
         ("demo", "ssh-ed25519 CCCC"),
@@ -120,14 +118,14 @@ async def test_given_keys_are_joined_with_found_ones_only_if_that_is_asked_for_a
     ],
 )
 async def test_who_has_no_key_makes_no_reservation_and_hears_why(
-    gateway: RunningGateway, services: ScriptedServices, code: grpc.StatusCode, status: int, field: str | None
+    gateway: RunningGateway, code: grpc.StatusCode, status: int, field: str | None
 ) -> None:
     said = "github.com/alice.keys is empty: add a key at https://github.com/settings/keys, or `wavepool keys add`"
-    services.refusals.by_method["ResolveKeys"] = refusal(code, said, (), timedelta(seconds=5))
+    gateway.refusals["ResolveKeys"] = refusal(code, said, (), timedelta(seconds=5))
     answer = await gateway.http.post(RESERVATIONS, json={"hours": 1})
     assert (answer.status_code, said in answer.json()["detail"]) == (status, True)
     assert [error["field"] for error in answer.json()["errors"]] == ([field] if field else [])
-    assert "CreateReservation" not in services.refusals.calls
+    assert "CreateReservation" not in gateway.calls
 
 
 @pytest.mark.parametrize(
@@ -139,25 +137,23 @@ async def test_who_has_no_key_makes_no_reservation_and_hears_why(
     ],
 )
 async def test_with_a_key_at_hand_only_a_refused_team_keeps_somebody_out(
-    gateway: RunningGateway, services: ScriptedServices, code: grpc.StatusCode, status: int, notes: Any
+    gateway: RunningGateway, code: grpc.StatusCode, status: int, notes: Any
 ) -> None:
-    services.refusals.by_method["ResolveKeys"] = refusal(code, "why", (), timedelta(seconds=5))
+    gateway.refusals["ResolveKeys"] = refusal(code, "why", (), timedelta(seconds=5))
     body = {"hours": 1, "keys": [{"public_key": "ssh-ed25519 BBBB"}], "own_keys": True}
     answer = await gateway.http.post(RESERVATIONS, json=body)
     assert (answer.status_code, answer.json().get("notes")) == (status, notes)
 
 
-async def test_others_may_log_in_from_the_start_on_beside_its_user(
-    gateway: RunningGateway, services: ScriptedServices
-) -> None:
+async def test_others_may_log_in_from_the_start_on_beside_its_user(gateway: RunningGateway) -> None:
     bob = identity_pb2.ResolveKeysResponse(
         user="bob", keys=[identity_pb2.ResolvedKey(public_key="ssh-ed25519 BBBB", origin="wavepool")]
     )
-    services.identity.resolved["bob"] = bob
+    gateway.services.identity.resolved["bob"] = bob
     add = [{"user": "bob"}, {"user": "eve", "public_key": "ssh-ed25519 EEEE"}]
     body = {"hours": 1, "keys": [{"public_key": "ssh-ed25519 AAAA"}], "add_users": add}
     answer = await gateway.http.post(RESERVATIONS, json=body)
-    assert pairs(services.refusals.calls["CreateReservation"][-1].spec.keys) == [
+    assert pairs(gateway.calls["CreateReservation"][-1].spec.keys) == [
         ("demo", "ssh-ed25519 AAAA"),
         ("eve", "ssh-ed25519 EEEE"),
         ("bob", "ssh-ed25519 BBBB"),
@@ -169,27 +165,25 @@ async def test_others_may_log_in_from_the_start_on_beside_its_user(
 
 
 async def test_nothing_is_reserved_if_the_keys_of_somebody_who_is_to_log_in_are_not_found(
-    gateway: RunningGateway, services: ScriptedServices
+    gateway: RunningGateway,
 ) -> None:
-    services.refusals.by_method["ResolveKeys"] = refusal(grpc.StatusCode.NOT_FOUND, "why", (), timedelta(seconds=5))
+    gateway.refusals["ResolveKeys"] = refusal(grpc.StatusCode.NOT_FOUND, "why", (), timedelta(seconds=5))
     body = {"hours": 1, "keys": [{"public_key": "ssh-ed25519 AAAA"}], "add_users": [{"user": "bob"}]}
     answer = await gateway.http.post(RESERVATIONS, json=body)
     assert (answer.status_code, answer.json()["errors"][0]["field"]) == (422, "add_users")
     assert "why If you have a key of theirs, give it: NAME=FILE" in answer.json()["detail"]
-    assert "CreateReservation" not in services.refusals.calls
+    assert "CreateReservation" not in gateway.calls
 
 
-async def test_people_are_added_by_name_after_their_keys_are_found(
-    gateway: RunningGateway, services: ScriptedServices
-) -> None:
+async def test_people_are_added_by_name_after_their_keys_are_found(gateway: RunningGateway) -> None:
     found = identity_pb2.ResolveKeysResponse(
         user="alice@github", keys=[identity_pb2.ResolvedKey(public_key="ssh-ed25519 AAAA", origin="github.com/alice")]
     )
-    services.identity.resolved["github:alice"] = found
+    gateway.services.identity.resolved["github:alice"] = found
     add = [{"user": "github:alice"}, {"user": "bob", "public_key": "ssh-ed25519 BBBB"}, {"user": "github:alice"}]
     answer = await gateway.http.post(f"{ONE}/users", json={"add": add})
 
-    calls = services.refusals.calls
+    calls = gateway.calls
     assert [call.person for call in calls["ResolveKeys"]] == ["github:alice"]
     added = pairs(calls["UpdateReservation"][-1].add_keys)
     assert added == [("bob", "ssh-ed25519 BBBB"), ("alice@github", "ssh-ed25519 AAAA")]
@@ -212,15 +206,15 @@ async def test_people_are_added_by_name_after_their_keys_are_found(
     ],
 )
 async def test_nobody_is_added_if_somebodys_keys_are_not_found(
-    gateway: RunningGateway, services: ScriptedServices, code: grpc.StatusCode, status: int
+    gateway: RunningGateway, code: grpc.StatusCode, status: int
 ) -> None:
     wrong = (("person", "why"),) if code is grpc.StatusCode.INVALID_ARGUMENT else ()
-    services.refusals.by_method["ResolveKeys"] = refusal(code, "why", wrong, timedelta(seconds=5))
+    gateway.refusals["ResolveKeys"] = refusal(code, "why", wrong, timedelta(seconds=5))
     body = {"add": [{"user": "eve"}, {"user": "bob", "public_key": "ssh-ed25519 BBBB"}], "remove": ["carl"]}
     answer = await gateway.http.post(f"{ONE}/users", json=body)
     assert (answer.status_code, "why" in answer.json()["detail"]) == (status, True)
     assert [error["field"] for error in answer.json()["errors"]] == (["add"] if status == 422 else [])
-    assert "UpdateReservation" not in services.refusals.calls
+    assert "UpdateReservation" not in gateway.calls
 
 
 NOT_ADDED: list[tuple[list[dict[str, str]], str]] = [
@@ -230,19 +224,15 @@ NOT_ADDED: list[tuple[list[dict[str, str]], str]] = [
 
 
 @pytest.mark.parametrize(("add", "field"), NOT_ADDED)
-async def test_nobody_and_too_many_people_are_not_looked_up(
-    gateway: RunningGateway, services: ScriptedServices, add: Any, field: str
-) -> None:
+async def test_nobody_and_too_many_people_are_not_looked_up(gateway: RunningGateway, add: Any, field: str) -> None:
     answer = await gateway.http.post(f"{ONE}/users", json={"add": add})
     assert (answer.status_code, [error["field"] for error in answer.json()["errors"]]) == (422, [field])
-    assert "ResolveKeys" not in services.refusals.calls
+    assert "ResolveKeys" not in gateway.calls
 
 
-async def test_the_machines_of_a_reservation_that_has_several_are_shown_by_rank(
-    gateway: RunningGateway, services: ScriptedServices
-) -> None:
-    services.reservations.found.nodes.add(rank=0, state=pb.RESERVATION_STATE_ACTIVE)
-    services.reservations.found.nodes.add(
+async def test_the_machines_of_a_reservation_that_has_several_are_shown_by_rank(gateway: RunningGateway) -> None:
+    gateway.services.reservations.found.nodes.add(rank=0, state=pb.RESERVATION_STATE_ACTIVE)
+    gateway.services.reservations.found.nodes.add(
         rank=1,
         machine_id="machine-b",
         machine_gpus=range(8),
@@ -250,7 +240,7 @@ async def test_the_machines_of_a_reservation_that_has_several_are_shown_by_rank(
         host_key=HOST_KEY,
         login_user="dev",
         gaps=["A gap."],
-        ready_time=services.reservations.found.active_time,
+        ready_time=gateway.services.reservations.found.active_time,
     )
     first, second = (await gateway.http.get(ONE)).json()["nodes"]
     assert (first["rank"], first["machine_id"], first["ready_at"], first["host_key"]) == (0, None, None, None)
@@ -266,11 +256,11 @@ async def test_the_machines_of_a_reservation_that_has_several_are_shown_by_rank(
     }
 
 
-async def test_several_machines_are_asked_for_by_name(gateway: RunningGateway, services: ScriptedServices) -> None:
+async def test_several_machines_are_asked_for_by_name(gateway: RunningGateway) -> None:
     body = {"hours": 1, "gpu_count": 16, "distributed": True, "allow_slow_links": True}
     quoted = (await gateway.http.post(f"{RESERVATIONS}/quote", json=body)).json()
     assert (quoted["gpu_count"], quoted["machines"]) == (16, 1)
-    asked = services.refusals.calls["QuoteReservation"][-1].spec
+    asked = gateway.calls["QuoteReservation"][-1].spec
     assert (asked.gpus, asked.distributed, asked.allow_slow_links) == (16, True, True)
 
 
@@ -337,15 +327,13 @@ async def test_a_reservation_is_shown_with_the_names_that_gpu_dev_uses(gateway: 
     }
 
 
-async def test_what_its_gpus_cost_is_shown_beside_the_charge_once_it_had_some(
-    gateway: RunningGateway, services: ScriptedServices
-) -> None:
-    services.reservations.found = reservation(attempts=2)
+async def test_what_its_gpus_cost_is_shown_beside_the_charge_once_it_had_some(gateway: RunningGateway) -> None:
+    gateway.services.reservations.found = reservation(attempts=2)
     shown = (await gateway.http.get(ONE)).json()
     assert (shown["cost_usd"], shown["machine_cost_usd"], shown["overhead_usd"]) == (0.1, 0.25, 0.15)
-    asked = services.refusals.calls["GetWorkCost"][-1]
+    asked = gateway.calls["GetWorkCost"][-1]
     assert (asked.subject, asked.attempts) == ("res_01J", 2)
-    services.refusals.by_method["GetWorkCost"] = refusal(grpc.StatusCode.UNAVAILABLE)
+    gateway.refusals["GetWorkCost"] = refusal(grpc.StatusCode.UNAVAILABLE)
     answer = await gateway.http.get(ONE)
     assert (answer.status_code, answer.json()["machine_cost_usd"]) == (200, None)
 
@@ -362,9 +350,9 @@ async def test_the_names_in_the_table_for_people_from_gpu_dev_are_those_of_the_a
 
 
 async def test_a_reservation_of_a_newer_scheduler_is_shown_with_the_number_of_its_state(
-    gateway: RunningGateway, services: ScriptedServices
+    gateway: RunningGateway,
 ) -> None:
-    services.reservations.found = reservation(state=99, spec=pb.ReservationSpec())
+    gateway.services.reservations.found = reservation(state=99, spec=pb.ReservationSpec())
     shown = (await gateway.http.get(ONE)).json()
     assert (shown["state"], shown["gpu_count"], shown["time_left_seconds"]) == ("unknown_99", 1, None)
 
@@ -380,28 +368,26 @@ async def test_a_reservation_of_a_newer_scheduler_is_shown_with_the_number_of_it
     ],
 )
 async def test_a_reservation_that_is_over_has_nothing_on_hold(
-    gateway: RunningGateway, services: ScriptedServices, state: pb.ReservationState, hold_usd: float
+    gateway: RunningGateway, state: pb.ReservationState, hold_usd: float
 ) -> None:
-    services.reservations.found = reservation(state=state)
+    gateway.services.reservations.found = reservation(state=state)
     assert (await gateway.http.get(ONE)).json()["hold_usd"] == hold_usd
 
 
-async def test_names_that_nobody_can_look_up_do_not_hide_a_reservation(
-    gateway: RunningGateway, services: ScriptedServices
-) -> None:
-    services.refusals.by_method["ListNames"] = refusal(grpc.StatusCode.UNAVAILABLE)
+async def test_names_that_nobody_can_look_up_do_not_hide_a_reservation(gateway: RunningGateway) -> None:
+    gateway.refusals["ListNames"] = refusal(grpc.StatusCode.UNAVAILABLE)
     answer = await gateway.http.post(RESERVATIONS, json=BODY)
     assert (answer.status_code, answer.json()["owner"]) == (202, "user_ada")
 
 
 @pytest.mark.parametrize(("change", "field"), WRONG_BODIES)
 async def test_a_wrong_field_is_named_and_reaches_no_scheduler(
-    gateway: RunningGateway, services: ScriptedServices, change: dict[str, Any], field: str
+    gateway: RunningGateway, change: dict[str, Any], field: str
 ) -> None:
     answer = await gateway.http.post(RESERVATIONS, json=BODY | change)
     assert answer.status_code == 422
     assert [error["field"] for error in answer.json()["errors"]] == [field]
-    assert "CreateReservation" not in services.refusals.calls
+    assert "CreateReservation" not in gateway.calls
 
 
 @pytest.mark.parametrize(
@@ -418,29 +404,25 @@ async def test_a_wrong_field_is_named_and_reaches_no_scheduler(
     ],
 )
 async def test_a_refusal_of_the_scheduler_has_its_status_and_the_field_of_the_request(
-    gateway: RunningGateway, services: ScriptedServices, failure: Any, status: int, field: str | None
+    gateway: RunningGateway, failure: Any, status: int, field: str | None
 ) -> None:
-    services.refusals.by_method["CreateReservation"] = failure
+    gateway.refusals["CreateReservation"] = failure
     answer = await gateway.http.post(RESERVATIONS, json=BODY)
     assert answer.status_code == status
     assert [error["field"] for error in answer.json()["errors"]] == ([field] if field else [])
 
 
-async def test_what_is_refused_for_lack_of_credit_is_said_in_billings_words(
-    gateway: RunningGateway, services: ScriptedServices
-) -> None:
+async def test_what_is_refused_for_lack_of_credit_is_said_in_billings_words(gateway: RunningGateway) -> None:
     for method, path in (("CreateReservation", RESERVATIONS), ("QuoteReservation", f"{RESERVATIONS}/quote")):
-        services.refusals.by_method[method] = refusal(grpc.StatusCode.FAILED_PRECONDITION, TOO_DEAR)
+        gateway.refusals[method] = refusal(grpc.StatusCode.FAILED_PRECONDITION, TOO_DEAR)
         answer = await gateway.http.post(path, json={"gpu_count": 8, "hours": 24, **KEYS_OF[method]})
         assert (answer.status_code, answer.json()["detail"]) == (402, TOO_DEAR)
 
 
-async def test_five_minutes_as_people_write_them_are_five_minutes(
-    gateway: RunningGateway, services: ScriptedServices
-) -> None:
+async def test_five_minutes_as_people_write_them_are_five_minutes(gateway: RunningGateway) -> None:
     answer = await gateway.http.post(f"{RESERVATIONS}/quote", json={"gpu_count": 8, "hours": 0.0833})
     quote = answer.json()
-    assert services.refusals.calls["QuoteReservation"][-1].spec.duration.seconds == 300
+    assert gateway.calls["QuoteReservation"][-1].spec.duration.seconds == 300
     assert (quote["gpu_count"], quote["price_per_gpu_hour"], quote["hold_usd"]) == (8, 1.99, 3.98)
     assert (quote["eta_p50"], quote["eta_p90"]) == (90.0, None)
 
@@ -450,9 +432,9 @@ async def test_five_minutes_as_people_write_them_are_five_minutes(
     [(USER_TOKEN, ["acc_team", "acc_user"]), (OPERATOR_TOKEN, []), (ADMIN_TOKEN, [])],
 )
 async def test_everybody_sees_their_accounts_reservations_and_operators_all(
-    gateway: RunningGateway, services: ScriptedServices, token: str, accounts: list[str]
+    gateway: RunningGateway, token: str, accounts: list[str]
 ) -> None:
-    services.identity.visible[USER_TOKEN] = ["acc_team"]
+    gateway.services.identity.visible[USER_TOKEN] = ["acc_team"]
     query = {"state": ["queued", "active"], "user_id": "user_ada", "page_size": 7, "page_token": "page-1"}
     page = (await gateway.http.get(RESERVATIONS, params=query, headers=headers(token))).json()
     for method, path, body in (
@@ -464,7 +446,7 @@ async def test_everybody_sees_their_accounts_reservations_and_operators_all(
     ):
         assert (await gateway.http.request(method, path, json=body, headers=headers(token))).is_success
 
-    calls = services.refusals.calls
+    calls = gateway.calls
     request = calls["ListReservations"][-1]
     assert (request.page_size, request.page_token, request.user_id) == (7, "page-1", "user_ada")
     assert list(request.states) == [pb.RESERVATION_STATE_QUEUED, pb.RESERVATION_STATE_ACTIVE]
@@ -473,17 +455,13 @@ async def test_everybody_sees_their_accounts_reservations_and_operators_all(
     assert [list(calls[name][-1].account_ids) for name in names] == [accounts] * len(names)
 
 
-async def test_a_reservation_of_another_account_is_not_there(
-    gateway: RunningGateway, services: ScriptedServices
-) -> None:
+async def test_a_reservation_of_another_account_is_not_there(gateway: RunningGateway) -> None:
     for path in (ONE, f"{ONE}/events"):
         answer = await gateway.http.get(path, headers=headers(OTHER_TOKEN))
         assert (answer.status_code, answer.json()["detail"]) == (404, "there is no reservation res_01J")
 
 
-async def test_a_reservation_is_extended_renamed_shared_and_cancelled(
-    gateway: RunningGateway, services: ScriptedServices
-) -> None:
+async def test_a_reservation_is_extended_renamed_shared_and_cancelled(gateway: RunningGateway) -> None:
     await gateway.http.post(f"{ONE}/extend", json={"hours": 0.5}, headers={"Idempotency-Key": "k2"})
     await gateway.http.patch(ONE, json={"name": "other"})
     keys = [{"user": "bob", "public_key": "ssh-ed25519 BBBB"}]
@@ -492,7 +470,7 @@ async def test_a_reservation_is_extended_renamed_shared_and_cancelled(
     operators = headers(OPERATOR_TOKEN)
     await gateway.http.post(f"{ONE}/cancel", params={"reason": "the machine is needed"}, headers=operators)
 
-    calls = services.refusals.calls
+    calls = gateway.calls
     extension = calls["ExtendReservation"][-1]
     assert (extension.duration.seconds, extension.user_id, extension.idempotency_key) == (1800, "user_user", "k2")
     rename, users = calls["UpdateReservation"]
@@ -507,10 +485,8 @@ async def test_a_reservation_is_extended_renamed_shared_and_cancelled(
     assert {rename.user_id, users.user_id} == {"user_user"}
 
 
-async def test_a_refused_change_names_the_fields_of_its_request(
-    gateway: RunningGateway, services: ScriptedServices
-) -> None:
-    refusals = services.refusals.by_method
+async def test_a_refused_change_names_the_fields_of_its_request(gateway: RunningGateway) -> None:
+    refusals = gateway.refusals
     refusals["ExtendReservation"] = refusal(grpc.StatusCode.INVALID_ARGUMENT, "", (("duration", "at most 2 h"),))
     refusals["UpdateReservation"] = refusal(grpc.StatusCode.INVALID_ARGUMENT, "", (("remove_users", "nobody left"),))
     extended = await gateway.http.post(f"{ONE}/extend", json={"hours": 100})
@@ -519,33 +495,27 @@ async def test_a_refused_change_names_the_fields_of_its_request(
     assert changed.json()["errors"] == [{"field": "remove", "message": "nobody left"}]
 
 
-async def test_a_priority_of_an_administrator_needs_the_scope(
-    gateway: RunningGateway, services: ScriptedServices
-) -> None:
-    services.identity.scopes[ADMIN_TOKEN] = ["read", "submit"]
+async def test_a_priority_of_an_administrator_needs_the_scope(gateway: RunningGateway) -> None:
+    gateway.services.identity.scopes[ADMIN_TOKEN] = ["read", "submit"]
     for path, body in ((RESERVATIONS, BODY), (f"{RESERVATIONS}/quote", {"hours": 1})):
         answer = await gateway.http.post(path, json=body | {"priority": 5}, headers=headers(ADMIN_TOKEN))
         assert (answer.status_code, "scope `admin`" in answer.text) == (403, True)
 
 
-async def test_what_an_image_is_built_from_is_stored_though_it_is_large(
-    gateway: RunningGateway, services: ScriptedServices
-) -> None:
+async def test_what_an_image_is_built_from_is_stored_though_it_is_large(gateway: RunningGateway) -> None:
     content = bytes(3 << 20)
     answer = await gateway.http.post("/api/v1/build-contexts", json={"content": base64.b64encode(content).decode()})
     assert (answer.status_code, answer.json()) == (200, {"build_digest": f"sha256:{3 << 20}"})
     asked = await gateway.http.post(RESERVATIONS, json=BODY | {"build_digest": "sha256:1", "preserve_entrypoint": True})
     assert asked.status_code == 202
-    spec = services.refusals.calls["CreateReservation"][-1].spec
+    spec = gateway.calls["CreateReservation"][-1].spec
     assert (spec.build_digest, spec.preserve_entrypoint) == ("sha256:1", True)
 
 
-async def test_what_an_image_is_built_from_has_a_limit_and_a_form(
-    gateway: RunningGateway, services: ScriptedServices
-) -> None:
+async def test_what_an_image_is_built_from_has_a_limit_and_a_form(gateway: RunningGateway) -> None:
     large = await gateway.http.post("/api/v1/build-contexts", content=bytes(13 << 20))
     assert (large.status_code, "8 MiB, compressed" in large.text) == (413, True)
-    services.refusals.by_method["UploadBuildContext"] = refusal(
+    gateway.refusals["UploadBuildContext"] = refusal(
         grpc.StatusCode.INVALID_ARGUMENT, "", (("content", "the Dockerfile has 600000 bytes"),)
     )
     wrong = await gateway.http.post("/api/v1/build-contexts", json={"content": "AAAA"})
@@ -553,14 +523,12 @@ async def test_what_an_image_is_built_from_has_a_limit_and_a_form(
     assert wrong.json()["errors"] == [{"field": "content", "message": "the Dockerfile has 600000 bytes"}]
 
 
-async def test_a_build_and_the_end_of_an_images_command_are_told(
-    gateway: RunningGateway, services: ScriptedServices
-) -> None:
+async def test_a_build_and_the_end_of_an_images_command_are_told(gateway: RunningGateway) -> None:
     happened: list[dict[str, Any]] = [
         {"building": session_pb2.SessionBuilding(text="STEP 1/2\nSTEP 2/2")},
         {"command_ended": session_pb2.SessionCommandEnded(exit_status=3)},
     ]
-    services.reservations.events = [
+    gateway.services.reservations.events = [
         *(
             pb.ReservationEvent(reservation_id="res_01J", seq=seq, session=session_pb2.SessionEvent(**one))
             for seq, one in enumerate(happened, 1)
@@ -612,8 +580,8 @@ async def test_events_have_ids_and_names_for_each_step_until_the_end(gateway: Ru
     assert (data[-1]["message"], data[-1]["cost_usd"], data[-1]["final"]) == ("Time is up.", 3.0, True)
 
 
-async def test_the_history_says_who_did_what(gateway: RunningGateway, services: ScriptedServices) -> None:
-    services.reservations.found.acts.extend(services.reservations.events)
+async def test_the_history_says_who_did_what(gateway: RunningGateway) -> None:
+    gateway.services.reservations.found.acts.extend(gateway.services.reservations.events)
     history = (await gateway.http.get(ONE)).json()["history"]
     assert {one.pop("at") for one in history} == {"2027-01-15T08:00:00Z"}
     nothing = {"hours": None, "added": [], "removed": [], "text": None}
@@ -625,22 +593,18 @@ async def test_the_history_says_who_did_what(gateway: RunningGateway, services: 
     ]
 
 
-async def test_events_resume_after_the_last_one_that_was_seen(
-    gateway: RunningGateway, services: ScriptedServices
-) -> None:
+async def test_events_resume_after_the_last_one_that_was_seen(gateway: RunningGateway) -> None:
     whole = await gateway.frames("GET", f"{ONE}/events")
     resumed = await gateway.frames("GET", f"{ONE}/events", headers={"Last-Event-ID": "15"})
     assert [frame.data for frame in resumed] == [frame.data for frame in whole[-2:]]
 
-    services.reservations.found = reservation(state=pb.RESERVATION_STATE_EXPIRED, last_seq=17)
+    gateway.services.reservations.found = reservation(state=pb.RESERVATION_STATE_EXPIRED, last_seq=17)
     assert (await gateway.http.get(f"{ONE}/events", params={"after": "17"})).status_code == 204
 
 
-async def test_availability_says_what_is_free_and_the_wait_for_each_size(
-    gateway: RunningGateway, services: ScriptedServices
-) -> None:
+async def test_availability_says_what_is_free_and_the_wait_for_each_size(gateway: RunningGateway) -> None:
     (one,) = (await gateway.http.get("/api/v1/availability", params={"gpu_type": "mi300x"})).json()["gpu_types"]
-    assert services.refusals.calls["GetAvailability"][-1].gpu_type == "mi300x"
+    assert gateway.calls["GetAvailability"][-1].gpu_type == "mi300x"
     waits = one.pop("waits")
     assert one == {
         "gpu_type": "MI300X",
@@ -661,7 +625,7 @@ async def test_availability_says_what_is_free_and_the_wait_for_each_size(
     ]
 
 
-async def test_the_use_has_gpu_hours_by_day_and_user(gateway: RunningGateway, services: ScriptedServices) -> None:
+async def test_the_use_has_gpu_hours_by_day_and_user(gateway: RunningGateway) -> None:
     answer = await gateway.http.get("/api/v1/reservations/usage", params={"days": 7})
     assert answer.json()["usage"] == [
         {
@@ -674,36 +638,34 @@ async def test_the_use_has_gpu_hours_by_day_and_user(gateway: RunningGateway, se
             "reservations": 2,
         }
     ]
-    asked = services.refusals.calls["GetReservationUsage"][-1]
+    asked = gateway.calls["GetReservationUsage"][-1]
     assert (asked.end_time.ToDatetime() - asked.begin_time.ToDatetime()).days == 7
     assert (await gateway.http.get("/api/v1/reservations/usage", params={"days": 0})).status_code == 422
 
 
-async def test_a_text_goes_to_the_terminals_of_a_session(gateway: RunningGateway, services: ScriptedServices) -> None:
+async def test_a_text_goes_to_the_terminals_of_a_session(gateway: RunningGateway) -> None:
     answer = await gateway.http.post("/api/v1/reservations/res_1/notify", json={"text": "Maintenance at noon."})
     assert answer.json() == {"terminals": 2}
-    asked = services.refusals.calls["NotifyReservation"][-1]
+    asked = gateway.calls["NotifyReservation"][-1]
     assert (asked.text, asked.user_id) == ("Maintenance at noon.", "user_user")
     assert (await gateway.http.post("/api/v1/reservations/res_1/notify", json={"text": ""})).status_code == 422
 
 
-async def test_a_later_start_goes_on_as_an_instant_with_its_zone(
-    gateway: RunningGateway, services: ScriptedServices
-) -> None:
+async def test_a_later_start_goes_on_as_an_instant_with_its_zone(gateway: RunningGateway) -> None:
     wanted = {"hours": 1, "start_time": "2096-10-02T09:06:40+02:00"}
     quoted = (await gateway.http.post("/api/v1/reservations/quote", json=wanted)).json()
     assert quoted["start_time"] == "2096-10-02T07:06:40Z"
-    assert services.refusals.calls["QuoteReservation"][-1].spec.start_time == EXPIRES_AT
+    assert gateway.calls["QuoteReservation"][-1].spec.start_time.ToDatetime(UTC) == EXPIRES_AT
     refused = await gateway.http.post("/api/v1/reservations/quote", json={**wanted, "start_time": "2096-10-02T09:06"})
     assert refused.status_code == 422
     assert "start_time" in refused.text
 
 
-async def test_the_calendar_has_no_names_of_other_accounts(gateway: RunningGateway, services: ScriptedServices) -> None:
+async def test_the_calendar_has_no_names_of_other_accounts(gateway: RunningGateway) -> None:
     own, other = (await gateway.http.get("/api/v1/reservations/calendar", params={"gpu_type": "mi300x"})).json()[
         "entries"
     ]
-    assert services.refusals.calls["GetCalendar"][-1].gpu_type == "mi300x"
+    assert gateway.calls["GetCalendar"][-1].gpu_type == "mi300x"
     assert (own["reservation_id"], own["name"], own["owner"], own["machine_id"]) == (
         "res_01J",
         "training",

@@ -49,29 +49,26 @@ def last_spec(services: ScriptedServices) -> Any:
 )
 async def test_amd_submit_answers_with_the_stream_of_each_endpoint(
     gateway: RunningGateway,
-    services: ScriptedServices,
     endpoint: str,
     mode: submission_pb2.RunMode.ValueType,
     last: str,
 ) -> None:
-    services.scheduler.script_of_next_job = whole_run(mode)
+    gateway.services.scheduler.script_of_next_job = whole_run(mode)
     frames = await gateway.frames("POST", AMD, json={**AMD_BODY, "endpoint": endpoint})
     assert (frames[0].event, frames[-1].event) == ("IN_QUEUE", last)
     assert json.loads(frames[0].data)["id"] == "job_1"
-    assert last_spec(services).submission.mode == mode
+    assert last_spec(gateway.services).submission.mode == mode
 
 
-async def test_amd_submit_is_full_by_default_and_names_the_place_to_resume(
-    gateway: RunningGateway, services: ScriptedServices
-) -> None:
-    services.scheduler.script_of_next_job = whole_run(submission_pb2.RUN_MODE_FULL)
+async def test_amd_submit_is_full_by_default_and_names_the_place_to_resume(gateway: RunningGateway) -> None:
+    gateway.services.scheduler.script_of_next_job = whole_run(submission_pb2.RUN_MODE_FULL)
     response = await gateway.http.post(AMD, json={**AMD_BODY, "submission_id": "key-1"})
     assert response.headers["x-submission-id"] == "job_1"
     assert response.headers["ratelimit"] == '"in-flight";r=2, "hourly";r=3570;t=60'
     rest = await gateway.frames("GET", f"{response.headers['location']}/events", headers={"Last-Event-ID": "10"})
     assert [frame.event for frame in rest] == ["ACCEPTED"]
-    assert services.refusals.calls["SubmitJob"][-1].idempotency_key == "key-1"
-    assert last_spec(services).submission.source == "int x;"
+    assert gateway.calls["SubmitJob"][-1].idempotency_key == "key-1"
+    assert last_spec(gateway.services).submission.source == "int x;"
 
 
 @pytest.mark.parametrize(
@@ -79,11 +76,11 @@ async def test_amd_submit_is_full_by_default_and_names_the_place_to_resume(
     [(AMD, AMD_BODY), ("/api/submissions/direct-submit", DIRECT_BODY), ("/api/submissions/benchmark", DIRECT_BODY)],
 )
 async def test_calls_may_be_timed_in_a_way_of_ones_own(
-    gateway: RunningGateway, services: ScriptedServices, path: str, body: dict[str, Any]
+    gateway: RunningGateway, path: str, body: dict[str, Any]
 ) -> None:
-    services.scheduler.script_of_next_job = whole_run(submission_pb2.RUN_MODE_FULL)
+    gateway.services.scheduler.script_of_next_job = whole_run(submission_pb2.RUN_MODE_FULL)
     await gateway.frames("POST", path, json={**body, "timing": "first-call"})
-    assert last_spec(services).submission.timing_mode == submission_pb2.TIMING_MODE_FIRST_CALL
+    assert last_spec(gateway.services).submission.timing_mode == submission_pb2.TIMING_MODE_FIRST_CALL
     response = await gateway.http.post(path, json={**body, "timing": "warm"})
     assert (response.status_code, response.json()["errors"][0]["field"]) == (422, "timing")
 
@@ -97,23 +94,21 @@ async def test_calls_may_be_timed_in_a_way_of_ones_own(
     ],
 )
 async def test_other_gpus_may_do_on_every_route(
-    gateway: RunningGateway, services: ScriptedServices, path: str, body: dict[str, Any], field: str
+    gateway: RunningGateway, path: str, body: dict[str, Any], field: str
 ) -> None:
-    services.scheduler.script_of_next_job = whole_run(submission_pb2.RUN_MODE_FULL)
+    gateway.services.scheduler.script_of_next_job = whole_run(submission_pb2.RUN_MODE_FULL)
     await gateway.frames("POST", path, json={**body, field: ["MI250X", "MI210"]})
-    assert list(last_spec(services).fallback_gpu_types) == ["MI250X", "MI210"]
+    assert list(last_spec(gateway.services).fallback_gpu_types) == ["MI250X", "MI210"]
     violations = (("spec.fallback_gpu_types", "`MI21` is none"),)
-    services.refusals.by_method["SubmitJob"] = refusal(grpc.StatusCode.INVALID_ARGUMENT, "bad GPU", violations)
+    gateway.refusals["SubmitJob"] = refusal(grpc.StatusCode.INVALID_ARGUMENT, "bad GPU", violations)
     response = await gateway.http.post(path, json={**body, field: ["MI21"]})
     assert response.json()["errors"] == [{"field": field, "message": "`MI21` is none"}]
 
 
-async def test_the_web_applications_routes_take_an_element_type(
-    gateway: RunningGateway, services: ScriptedServices
-) -> None:
-    services.scheduler.script_of_next_job = whole_run(submission_pb2.RUN_MODE_CHECK)
+async def test_the_web_applications_routes_take_an_element_type(gateway: RunningGateway) -> None:
+    gateway.services.scheduler.script_of_next_job = whole_run(submission_pb2.RUN_MODE_CHECK)
     await gateway.frames("POST", "/api/submissions/checker", json={**DIRECT_BODY, "dtype": "float16"})
-    assert last_spec(services).submission.dtype == "float16"
+    assert last_spec(gateway.services).submission.dtype == "float16"
 
 
 @pytest.mark.parametrize(
@@ -127,24 +122,27 @@ async def test_the_web_applications_routes_take_an_element_type(
     ],
 )
 async def test_each_route_of_the_web_application_runs_its_mode(
-    gateway: RunningGateway, services: ScriptedServices, route: str, mode: submission_pb2.RunMode.ValueType
+    gateway: RunningGateway, route: str, mode: submission_pb2.RunMode.ValueType
 ) -> None:
-    services.scheduler.script_of_next_job = whole_run(mode)
+    gateway.services.scheduler.script_of_next_job = whole_run(mode)
     frames = await gateway.frames("POST", f"/api/submissions/{route}", json=DIRECT_BODY)
     assert json.loads(frames[-1].data)["final"] is True
-    assert (last_spec(services).submission.mode, last_spec(services).submission.source) == (mode, "int x;")
+    assert (last_spec(gateway.services).submission.mode, last_spec(gateway.services).submission.source) == (
+        mode,
+        "int x;",
+    )
 
 
-async def test_closing_the_submit_stream_cancels_nothing(gateway: RunningGateway, services: ScriptedServices) -> None:
-    services.scheduler.script_of_next_job = whole_run(submission_pb2.RUN_MODE_FULL)[:2]
+async def test_closing_the_submit_stream_cancels_nothing(gateway: RunningGateway) -> None:
+    gateway.services.scheduler.script_of_next_job = whole_run(submission_pb2.RUN_MODE_FULL)[:2]
     async with gateway.stream("POST", AMD, json=AMD_BODY) as frames:
         await anext(frames)
-    await services.scheduler.until_watched(0)
-    assert services.scheduler.cancelled == []
+    await gateway.services.scheduler.until_watched(0)
+    assert gateway.services.scheduler.cancelled == []
 
 
-async def test_cancel_tells_what_became_of_it(gateway: RunningGateway, services: ScriptedServices) -> None:
-    services.scheduler.script_of_next_job = whole_run(submission_pb2.RUN_MODE_FULL)[:2]
+async def test_cancel_tells_what_became_of_it(gateway: RunningGateway) -> None:
+    gateway.services.scheduler.script_of_next_job = whole_run(submission_pb2.RUN_MODE_FULL)[:2]
     await gateway.http.post("/api/v1/submissions", json={"problem": "vector-addition", "code": "x"})
     answer = (await gateway.http.post("/api/submissions/cancel", json={"submissionId": "job_1"})).json()
     assert answer == {"success": True, "id": "job_1", "state": "CANCELLED", "message": "The submission is over."}
@@ -168,21 +166,17 @@ async def test_cancel_of_an_unknown_submission_is_plain_404(gateway: RunningGate
     ],
 )
 async def test_missing_fields_are_400_and_listed(
-    gateway: RunningGateway, services: ScriptedServices, path: str, body: dict[str, Any], missing: list[str]
+    gateway: RunningGateway, path: str, body: dict[str, Any], missing: list[str]
 ) -> None:
     response = await gateway.http.post(path, json=body)
     assert (response.status_code, response.headers["content-type"]) == (400, "application/json")
     assert response.json() == {"error": f"Missing required fields: {', '.join(missing)}", "missing": missing}
-    assert not services.refusals.calls["SubmitJob"]
+    assert not gateway.calls["SubmitJob"]
 
 
 @pytest.mark.parametrize("path", [AMD, "/api/submissions/checker"])
-async def test_unknown_problem_is_404_in_the_promised_words(
-    gateway: RunningGateway, services: ScriptedServices, path: str
-) -> None:
-    services.refusals.by_method["SubmitJob"] = refusal(
-        grpc.StatusCode.NOT_FOUND, "no problem `rulu`; did you mean relu?"
-    )
+async def test_unknown_problem_is_404_in_the_promised_words(gateway: RunningGateway, path: str) -> None:
+    gateway.refusals["SubmitJob"] = refusal(grpc.StatusCode.NOT_FOUND, "no problem `rulu`; did you mean relu?")
     response = await gateway.http.post(path, json={**AMD_BODY, **DIRECT_BODY})
     assert response.status_code == 404
     field = "problem" if path == AMD else "problemSlug"
@@ -193,8 +187,8 @@ async def test_unknown_problem_is_404_in_the_promised_words(
     }
 
 
-async def test_rate_limit_has_the_promised_shape(gateway: RunningGateway, services: ScriptedServices) -> None:
-    services.refusals.by_method["SubmitJob"] = refusal(
+async def test_rate_limit_has_the_promised_shape(gateway: RunningGateway) -> None:
+    gateway.refusals["SubmitJob"] = refusal(
         grpc.StatusCode.RESOURCE_EXHAUSTED, "8 jobs in flight", retry_after=timedelta(seconds=30)
     )
     response = await gateway.http.post(AMD, json=AMD_BODY)
@@ -207,11 +201,9 @@ async def test_rate_limit_has_the_promised_shape(gateway: RunningGateway, servic
     }
 
 
-async def test_wrong_value_is_422_in_the_routes_own_field_names(
-    gateway: RunningGateway, services: ScriptedServices
-) -> None:
+async def test_wrong_value_is_422_in_the_routes_own_field_names(gateway: RunningGateway) -> None:
     violations = (("spec.gpu_type", "`H100` is not offered; use MI300X"),)
-    services.refusals.by_method["SubmitJob"] = refusal(grpc.StatusCode.INVALID_ARGUMENT, "bad GPU", violations)
+    gateway.refusals["SubmitJob"] = refusal(grpc.StatusCode.INVALID_ARGUMENT, "bad GPU", violations)
     response = await gateway.http.post("/api/submissions/checker", json={**DIRECT_BODY, "gpuType": "H100"})
     assert response.status_code == 422
     assert response.json() == {
@@ -244,7 +236,7 @@ async def test_other_failures_are_plain_json_too(
     assert set(response.json()) <= {"error", "errors"}
 
 
-async def test_unreachable_service_is_503(gateway: RunningGateway, services: ScriptedServices) -> None:
-    services.refusals.by_method["SubmitJob"] = refusal(grpc.StatusCode.UNAVAILABLE)
+async def test_unreachable_service_is_503(gateway: RunningGateway) -> None:
+    gateway.refusals["SubmitJob"] = refusal(grpc.StatusCode.UNAVAILABLE)
     response = await gateway.http.post(AMD, json=AMD_BODY)
     assert (response.status_code, set(response.json())) == (503, {"error"})

@@ -13,7 +13,6 @@ from tests.gateway.refusals import refusal
 
 if TYPE_CHECKING:
     from tests.gateway.running_gateway import RunningGateway
-    from tests.gateway.scripted_services import ScriptedServices
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -36,34 +35,34 @@ async def test_options_need_no_token_and_say_if_sign_in_is_off(gateway: RunningG
     }
 
 
-async def test_options_say_where_sign_in_begins(gateway: RunningGateway, services: ScriptedServices) -> None:
-    services.sign_in.options.CopyFrom(
-        sign_in_pb2.GetSignInOptionsResponse(enabled=True, issuer="https://id.example", scopes=["openid"])
-    )
+async def test_options_say_where_sign_in_begins(gateway: RunningGateway) -> None:
+    gateway.services.answers["GetSignInOptions"] = {
+        "enabled": True,
+        "issuer": "https://id.example",
+        "scopes": ["openid"],
+    }
     options = (await gateway.http.get(ROUTE, headers=NOBODY)).json()
     assert (options["enabled"], options["issuer"], options["scopes"]) == (True, "https://id.example", ["openid"])
 
 
-async def test_an_id_token_becomes_an_api_token(gateway: RunningGateway, services: ScriptedServices) -> None:
+async def test_an_id_token_becomes_an_api_token(gateway: RunningGateway) -> None:
     answer = await gateway.http.post(ROUTE, headers=NOBODY, json={"id_token": "a.b.c", "nonce": "n"})
     assert answer.status_code == 201
     assert answer.json() == {"id": "tok_3", "token": "wp_user", "expire_time": "2026-11-26T12:00:00Z"}
-    assert services.refusals.calls["SignIn"] == [sign_in_pb2.SignInRequest(id_token="a.b.c", nonce="n")]  # noqa: S106
+    assert gateway.calls["SignIn"] == [sign_in_pb2.SignInRequest(id_token="a.b.c", nonce="n")]  # noqa: S106
 
 
-async def test_the_code_of_a_browser_is_passed_on(gateway: RunningGateway, services: ScriptedServices) -> None:
+async def test_the_code_of_a_browser_is_passed_on(gateway: RunningGateway) -> None:
     assert (await gateway.http.post(ROUTE, headers=NOBODY, json=CODE)).status_code == 201
     made = sign_in_pb2.AuthorizationCode(code="c", code_verifier="v", redirect_uri="https://w.example/")
-    assert services.refusals.calls["SignIn"] == [sign_in_pb2.SignInRequest(authorization_code=made, nonce="n")]
+    assert gateway.calls["SignIn"] == [sign_in_pb2.SignInRequest(authorization_code=made, nonce="n")]
 
 
 @pytest.mark.parametrize("body", [{}, {"nonce": "n"}, {"id_token": ""}, CODE | {"id_token": "a.b.c"}, {"user": "x"}])
-async def test_without_one_proof_nobody_is_signed_in(
-    gateway: RunningGateway, services: ScriptedServices, body: dict[str, Any]
-) -> None:
+async def test_without_one_proof_nobody_is_signed_in(gateway: RunningGateway, body: dict[str, Any]) -> None:
     answer = await gateway.http.post(ROUTE, headers=NOBODY, json=body)
     assert answer.status_code == 422
-    assert not services.refusals.calls["SignIn"]
+    assert not gateway.calls["SignIn"]
 
 
 @pytest.mark.parametrize(
@@ -74,30 +73,26 @@ async def test_without_one_proof_nobody_is_signed_in(
         (grpc.StatusCode.FAILED_PRECONDITION, 409),
     ],
 )
-async def test_a_refusal_says_why(
-    gateway: RunningGateway, services: ScriptedServices, code: grpc.StatusCode, status: int
-) -> None:
-    services.refusals.by_method["SignIn"] = refusal(code, "because of this")
+async def test_a_refusal_says_why(gateway: RunningGateway, code: grpc.StatusCode, status: int) -> None:
+    gateway.refusals["SignIn"] = refusal(code, "because of this")
     answer = await gateway.http.post(ROUTE, headers=NOBODY, json={"id_token": "a.b.c"})
     assert (answer.status_code, answer.json()["detail"]) == (status, "because of this")
     assert answer.headers["content-type"] == "application/problem+json"
 
 
 @pytest.mark.parametrize("method", ["GET", "POST"])
-async def test_a_provider_that_is_down_is_told_as_such(
-    gateway: RunningGateway, services: ScriptedServices, method: str
-) -> None:
+async def test_a_provider_that_is_down_is_told_as_such(gateway: RunningGateway, method: str) -> None:
     down = refusal(grpc.StatusCode.UNAVAILABLE, "the provider is down", retry_after=timedelta(seconds=5))
-    services.refusals.by_method |= {"SignIn": down, "GetSignInOptions": down}
+    gateway.refusals.update({"SignIn": down, "GetSignInOptions": down})
     body = {"id_token": "a.b.c"} if method == "POST" else None
     answer = await gateway.http.request(method, ROUTE, headers=NOBODY, json=body)
     assert (answer.status_code, answer.json()["detail"]) == (503, "the provider is down")
     assert answer.headers["retry-after"] == "5"
 
 
-async def test_an_address_that_tries_too_often_must_wait(gateway: RunningGateway, services: ScriptedServices) -> None:
+async def test_an_address_that_tries_too_often_must_wait(gateway: RunningGateway) -> None:
     answers = [await gateway.http.post(ROUTE, headers=NOBODY, json={"id_token": "a.b.c"}) for _ in range(21)]
     assert [answer.status_code for answer in answers] == [201] * 20 + [429]
     assert 1 <= int(answers[-1].headers["retry-after"]) <= 6
-    assert len(services.refusals.calls["SignIn"]) == 20
+    assert len(gateway.calls["SignIn"]) == 20
     assert (await gateway.http.get(ROUTE, headers=NOBODY)).status_code == 200

@@ -7,6 +7,7 @@ from datetime import timedelta
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from wavepool.vmpool.v1 import vmpool_pb2
 
 from gateway.http.sse import EventStream
@@ -68,4 +69,38 @@ async def test_the_call_behind_a_machines_stream_is_ended_with_it() -> None:
     frames = desk.frames(vmpool, OpenCalls(), jobs, "mach_1", 0)
     await anext(frames)
     await frames.aclose()
+    assert call.is_cancelled
+
+
+@pytest.mark.parametrize("where", ["http.response.start", "http.response.body"])
+async def test_the_call_behind_a_log_is_ended_when_its_client_leaves_while_it_is_sent_something(where: str) -> None:
+    class Call:
+        is_cancelled = False
+
+        async def __aiter__(self) -> AsyncGenerator[vmpool_pb2.GetMachineLogsResponse]:
+            yield vmpool_pb2.GetMachineLogsResponse(data=b"one")
+            yield vmpool_pb2.GetMachineLogsResponse(data=b"two")
+
+        def cancel(self) -> bool:
+            self.is_cancelled = True
+            return True
+
+    async def still_allowed() -> bool:
+        return True
+
+    is_sending = asyncio.Event()
+
+    async def send(message: Any) -> None:
+        if message["type"] == where:
+            is_sending.set()
+            await asyncio.Event().wait()
+
+    async def receive() -> Any:
+        await is_sending.wait()
+        return {"type": "http.disconnect"}
+
+    call, calls = Call(), OpenCalls()
+    vmpool: Any = SimpleNamespace(GetMachineLogs=lambda request: call)  # pyright: ignore[reportUnknownLambdaType]
+    response = await desk.log_text(vmpool, calls, vmpool_pb2.GetMachineLogsRequest(), still_allowed)
+    await response({"type": "http", "method": "GET"}, receive, send)
     assert call.is_cancelled

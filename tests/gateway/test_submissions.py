@@ -36,7 +36,7 @@ def last_submit(services: ScriptedServices) -> Any:
     return services.refusals.calls["SubmitJob"][-1]
 
 
-async def test_submission_is_taken_with_all_its_fields(gateway: RunningGateway, services: ScriptedServices) -> None:
+async def test_submission_is_taken_with_all_its_fields(gateway: RunningGateway) -> None:
     body = {**BODY, "gpu_type": "MI300X", "dtype": "float32", "language": "hip", "priority": 7}
     response = await gateway.http.post(PATH, json=body, headers={"Idempotency-Key": "key-1"})
     assert response.status_code == 202
@@ -44,7 +44,7 @@ async def test_submission_is_taken_with_all_its_fields(gateway: RunningGateway, 
     assert response.json()["id"] == "job_1"
     assert response.json()["state"] == "QUEUED"
     assert response.json()["events_url"] == "/api/v1/submissions/job_1/events"
-    request = last_submit(services)
+    request = last_submit(gateway.services)
     assert (request.account_id, request.idempotency_key) == ("acc_user", "key-1")
     assert (request.spec.submission.source, request.spec.submission.mode, request.spec.priority) == (
         "int x;",
@@ -53,28 +53,26 @@ async def test_submission_is_taken_with_all_its_fields(gateway: RunningGateway, 
     )
 
 
-async def test_submission_without_a_key_gets_a_fresh_one(gateway: RunningGateway, services: ScriptedServices) -> None:
+async def test_submission_without_a_key_gets_a_fresh_one(gateway: RunningGateway) -> None:
     for _ in range(2):
         await gateway.http.post(PATH, json=BODY)
-    first, second = services.refusals.calls["SubmitJob"]
+    first, second = gateway.calls["SubmitJob"]
     assert first.idempotency_key
     assert first.idempotency_key != second.idempotency_key
 
 
-async def test_who_follows_what_was_just_submitted_has_nothing_looked_up(
-    gateway: RunningGateway, services: ScriptedServices
-) -> None:
-    services.scheduler.script_of_next_job = whole_run(submission_pb2.RUN_MODE_FULL)
+async def test_who_follows_what_was_just_submitted_has_nothing_looked_up(gateway: RunningGateway) -> None:
+    gateway.services.scheduler.script_of_next_job = whole_run(submission_pb2.RUN_MODE_FULL)
     submitted = (await gateway.http.post(PATH, json={**BODY, "mode": "full"})).json()
 
     frames = await gateway.frames("GET", submitted["events_url"])
-    looked_up = len(services.refusals.calls["GetJob"])
+    looked_up = len(gateway.calls["GetJob"])
     resumed = await gateway.frames("GET", submitted["events_url"], headers={"Last-Event-ID": "3"})
 
     assert frames[-1].event == "ACCEPTED"
     assert looked_up == 0
     assert [frame.data for frame in resumed] == [frame.data for frame in frames[3:]]
-    assert len(services.refusals.calls["GetJob"]) == 1
+    assert len(gateway.calls["GetJob"]) == 1
 
 
 async def test_what_was_just_submitted_is_hidden_from_other_accounts(gateway: RunningGateway) -> None:
@@ -107,13 +105,13 @@ async def test_sandbox_needs_no_problem(gateway: RunningGateway) -> None:
         ({"priority": True}, "priority", "whole number"),
         ({"priority": 7.0}, "priority", "whole number"),
         ({"priority": None}, "priority", "whole number"),
-        ({"cod": "x"}, "cod", "leave it out"),
-        ({"resources": {"gpu": 2}}, "resources.gpu", "leave it out"),
+        ({"cod": "x"}, "cod", "remove it"),
+        ({"resources": {"gpu": 2}}, "resources.gpu", "remove it"),
         ({"resources": {"gpus": "two"}}, "resources.gpus", "whole number"),
         ({"resources": {"gpus": 0}}, "resources.gpus", "1"),
         ({"resources": {"gpus": {"min": 1}}}, "resources.gpus.max", "required"),
         ({"resources": {"gpus": {"min": "1", "max": 2}}}, "resources.gpus.min", "whole number"),
-        ({"resources": {"gpus": {"min": 1, "max": 2, "step": 1}}}, "resources.gpus.step", "leave it out"),
+        ({"resources": {"gpus": {"min": 1, "max": 2, "step": 1}}}, "resources.gpus.step", "remove it"),
         ({"resources": {"gpus": [1, 2]}}, "resources.gpus", "whole number"),
         ({"resources": {"gpus": 2**31}}, "resources.gpus", "64"),
         ({"resources": {"fraction": 0}}, "resources.fraction", "0"),
@@ -140,11 +138,15 @@ async def test_sandbox_needs_no_problem(gateway: RunningGateway) -> None:
             "annotations",
             "leave one of them out",
         ),
-        ({"resources": {"gpus": 2}, "annotations": {"kaiwo.ai/gpu-memory": "1"}}, "annotations", "beside `resources`"),
+        (
+            {"resources": {"gpus": 2}, "annotations": {"kaiwo.ai/gpu-memory": "1"}},
+            "annotations",
+            "as well as `resources`",
+        ),
     ],
 )
 async def test_wrong_field_is_named_with_the_fix_and_nothing_is_submitted(
-    gateway: RunningGateway, services: ScriptedServices, change: dict[str, Any], field: str, word: str
+    gateway: RunningGateway, change: dict[str, Any], field: str, word: str
 ) -> None:
     text = json.dumps({**BODY, **change})
     response = await gateway.http.post(PATH, content=text, headers={"Content-Type": "application/json"})
@@ -153,7 +155,7 @@ async def test_wrong_field_is_named_with_the_fix_and_nothing_is_submitted(
     assert response.headers["content-type"] == "application/problem+json"
     assert [error["field"] for error in problem["errors"]] == [field]
     assert word in problem["errors"][0]["message"]
-    assert not services.refusals.calls["SubmitJob"]
+    assert not gateway.calls["SubmitJob"]
 
 
 @pytest.mark.parametrize(
@@ -171,9 +173,9 @@ async def test_wrong_field_is_named_with_the_fix_and_nothing_is_submitted(
     ],
 )
 async def test_refusal_of_the_scheduler_becomes_a_problem(
-    gateway: RunningGateway, services: ScriptedServices, code: grpc.StatusCode, status: int
+    gateway: RunningGateway, code: grpc.StatusCode, status: int
 ) -> None:
-    services.refusals.by_method["SubmitJob"] = refusal(code, "in plain words")
+    gateway.refusals["SubmitJob"] = refusal(code, "in plain words")
     response = await gateway.http.post(PATH, json=BODY, headers={"X-Request-Id": "req-7"})
     problem = response.json()
     assert response.status_code == problem["status"] == status
@@ -182,11 +184,9 @@ async def test_refusal_of_the_scheduler_becomes_a_problem(
     assert ("in plain words" in problem["detail"]) == (status < 500)
 
 
-async def test_violations_are_reported_in_the_clients_own_field_names(
-    gateway: RunningGateway, services: ScriptedServices
-) -> None:
+async def test_violations_are_reported_in_the_clients_own_field_names(gateway: RunningGateway) -> None:
     violations = (("spec.submission.source", "is not HIP"), ("spec.gpu_type", "only MI300X"))
-    services.refusals.by_method["SubmitJob"] = refusal(grpc.StatusCode.INVALID_ARGUMENT, "bad", violations)
+    gateway.refusals["SubmitJob"] = refusal(grpc.StatusCode.INVALID_ARGUMENT, "bad", violations)
     problem = (await gateway.http.post(PATH, json=BODY)).json()
     assert problem["detail"] == "code: is not HIP; gpu_type: only MI300X"
     assert problem["errors"] == [
@@ -195,14 +195,14 @@ async def test_violations_are_reported_in_the_clients_own_field_names(
     ]
 
 
-async def test_unknown_problem_names_the_field(gateway: RunningGateway, services: ScriptedServices) -> None:
-    services.refusals.by_method["SubmitJob"] = refusal(grpc.StatusCode.NOT_FOUND, "there is no such problem")
+async def test_unknown_problem_names_the_field(gateway: RunningGateway) -> None:
+    gateway.refusals["SubmitJob"] = refusal(grpc.StatusCode.NOT_FOUND, "there is no such problem")
     problem = (await gateway.http.post(PATH, json=BODY)).json()
     assert problem["errors"] == [{"field": "problem", "message": "there is no such problem"}]
 
 
-async def test_rate_limit_says_when_to_try_again(gateway: RunningGateway, services: ScriptedServices) -> None:
-    services.refusals.by_method["SubmitJob"] = refusal(
+async def test_rate_limit_says_when_to_try_again(gateway: RunningGateway) -> None:
+    gateway.refusals["SubmitJob"] = refusal(
         grpc.StatusCode.RESOURCE_EXHAUSTED, "8 jobs in flight", retry_after=timedelta(seconds=30)
     )
     response = await gateway.http.post(PATH, json=BODY)
@@ -210,19 +210,19 @@ async def test_rate_limit_says_when_to_try_again(gateway: RunningGateway, servic
     assert (response.json()["code"], response.json()["detail"]) == ("RATE_LIMIT_EXCEEDED", "8 jobs in flight")
 
 
-async def test_retry_after_is_never_too_early(gateway: RunningGateway, services: ScriptedServices) -> None:
-    services.refusals.by_method["SubmitJob"] = refusal(
+async def test_retry_after_is_never_too_early(gateway: RunningGateway) -> None:
+    gateway.refusals["SubmitJob"] = refusal(
         grpc.StatusCode.RESOURCE_EXHAUSTED, "too many", retry_after=timedelta(seconds=30.1)
     )
     assert (await gateway.http.post(PATH, json=BODY)).headers["retry-after"] == "31"
 
 
-async def test_submitter_is_told_what_remains(gateway: RunningGateway, services: ScriptedServices) -> None:
+async def test_submitter_is_told_what_remains(gateway: RunningGateway) -> None:
     response = await gateway.http.post(PATH, json=BODY)
     assert response.json()["remaining_submissions"] == 2
     assert response.headers["ratelimit-policy"] == '"in-flight";q=20;qu="concurrent-requests", "hourly";q=3600;w=3600'
     assert response.headers["ratelimit"] == '"in-flight";r=2, "hourly";r=3570;t=60'
-    services.scheduler.allowance = scheduler_pb2.Allowance(
+    gateway.services.scheduler.allowance = scheduler_pb2.Allowance(
         remaining_submissions=4, jobs_in_flight=1, max_jobs_in_flight=5
     )
     response = await gateway.http.post(PATH, json=BODY)
@@ -230,11 +230,9 @@ async def test_submitter_is_told_what_remains(gateway: RunningGateway, services:
     assert response.headers["ratelimit"] == '"in-flight";r=4'
 
 
-async def test_finished_submission_shows_code_result_and_cost(
-    gateway: RunningGateway, services: ScriptedServices
-) -> None:
-    services.scheduler.put_job(SPEC)
-    await services.scheduler.add(*whole_run(submission_pb2.RUN_MODE_FULL))
+async def test_finished_submission_shows_code_result_and_cost(gateway: RunningGateway) -> None:
+    gateway.services.scheduler.put_job(SPEC)
+    await gateway.services.scheduler.add(*whole_run(submission_pb2.RUN_MODE_FULL))
     answer = (await gateway.http.get(f"{PATH}/job_1")).json()
     assert (answer["state"], answer["status"], answer["verdict"]) == ("FINISHED", "ACCEPTED", "ACCEPTED")
     assert (answer["code"], answer["cost_usd"], answer["last_event_id"]) == ("int x;", 0.001234, 11)
@@ -244,28 +242,28 @@ async def test_finished_submission_shows_code_result_and_cost(
         assert (reported["timing"], reported["timing_status"], reported["shown_interval"]) == (None, "VALID", None)
 
 
-async def test_result_with_nan_is_still_json(gateway: RunningGateway, services: ScriptedServices) -> None:
+async def test_result_with_nan_is_still_json(gateway: RunningGateway) -> None:
     wrong = run_event_pb2.WrongAnswer(max_difference=math.nan, mean_difference=math.inf, mismatch_count=2**60)
     result = run_event_pb2.Finished(verdict=run_event_pb2.VERDICT_WRONG_ANSWER, wrong_answer=wrong)
-    services.scheduler.put_job(SPEC)
-    await services.scheduler.add(ended(1, result))
+    gateway.services.scheduler.put_job(SPEC)
+    await gateway.services.scheduler.add(ended(1, result))
     info = (await gateway.http.get(f"{PATH}/job_1")).json()["result"]["debug_info"]
     assert (info["max_difference"], info["mean_difference"], info["mismatch_count"]) == (None, None, str(2**60))
 
 
-async def test_running_submission_has_no_status_yet(gateway: RunningGateway, services: ScriptedServices) -> None:
-    services.scheduler.put_job(SPEC)
+async def test_running_submission_has_no_status_yet(gateway: RunningGateway) -> None:
+    gateway.services.scheduler.put_job(SPEC)
     answer = (await gateway.http.get(f"{PATH}/job_1")).json()
     assert (answer["state"], answer["status"], answer["result"]) == ("QUEUED", None, None)
 
 
-async def test_list_passes_paging_on(gateway: RunningGateway, services: ScriptedServices) -> None:
-    services.scheduler.put_job(SPEC)
-    services.scheduler.put_job(SPEC, account_id="acc_other", job_id="job_2")
+async def test_list_passes_paging_on(gateway: RunningGateway) -> None:
+    gateway.services.scheduler.put_job(SPEC)
+    gateway.services.scheduler.put_job(SPEC, account_id="acc_other", job_id="job_2")
     page = (await gateway.http.get(f"{PATH}?page_size=5&page_token=page-1&problem=relu")).json()
     assert [submission["id"] for submission in page["submissions"]] == ["job_1"]
     assert page["next_page_token"] == "page-2"  # noqa: S105 - a page
-    request = services.refusals.calls["ListJobs"][-1]
+    request = gateway.calls["ListJobs"][-1]
     assert (request.page_size, request.page_token, request.problem) == (5, "page-1", "relu")
 
 
@@ -274,8 +272,8 @@ async def test_page_size_out_of_range_is_named(gateway: RunningGateway) -> None:
     assert (response.status_code, response.json()["errors"][0]["field"]) == (422, "page_size")
 
 
-async def test_cancel_ends_the_stream_with_cancelled(gateway: RunningGateway, services: ScriptedServices) -> None:
-    services.scheduler.put_job(SPEC)
+async def test_cancel_ends_the_stream_with_cancelled(gateway: RunningGateway) -> None:
+    gateway.services.scheduler.put_job(SPEC)
     response = await gateway.http.post(f"{PATH}/job_1/cancel")
     assert (response.status_code, response.json()["id"]) == (202, "job_1")
     frames = await gateway.frames("GET", f"{PATH}/job_1/events")
@@ -286,10 +284,10 @@ async def test_cancel_of_an_unknown_submission_is_404(gateway: RunningGateway) -
     assert (await gateway.http.post(f"{PATH}/job_9/cancel")).status_code == 404
 
 
-async def test_a_signed_report_is_given_as_it_was_signed(gateway: RunningGateway, services: ScriptedServices) -> None:
-    services.scheduler.put_job(SPEC)
-    services.scheduler.jobs["job_1"].state = scheduler_pb2.JOB_STATE_FINISHED
-    services.scheduler.jobs["job_1"].result.signed_report = '{"payload": "e30="}'
+async def test_a_signed_report_is_given_as_it_was_signed(gateway: RunningGateway) -> None:
+    gateway.services.scheduler.put_job(SPEC)
+    gateway.services.scheduler.jobs["job_1"].state = scheduler_pb2.JOB_STATE_FINISHED
+    gateway.services.scheduler.jobs["job_1"].result.signed_report = '{"payload": "e30="}'
     response = await gateway.http.get(f"{PATH}/job_1/report")
     assert response.status_code == 200
     assert response.text == '{"payload": "e30="}'
@@ -297,25 +295,24 @@ async def test_a_signed_report_is_given_as_it_was_signed(gateway: RunningGateway
 
 @pytest.mark.parametrize(
     ("state", "word"),
-    [(scheduler_pb2.JOB_STATE_RUNNING, "not over yet"), (scheduler_pb2.JOB_STATE_CANCELLED, "before a judge")],
+    [
+        (scheduler_pb2.JOB_STATE_RUNNING, "not ended yet"),
+        (scheduler_pb2.JOB_STATE_CANCELLED, "before there was anything"),
+    ],
 )
-async def test_a_submission_without_a_report_says_why(
-    gateway: RunningGateway, services: ScriptedServices, state: Any, word: str
-) -> None:
-    services.scheduler.put_job(SPEC)
-    services.scheduler.jobs["job_1"].state = state
+async def test_a_submission_without_a_report_says_why(gateway: RunningGateway, state: Any, word: str) -> None:
+    gateway.services.scheduler.put_job(SPEC)
+    gateway.services.scheduler.jobs["job_1"].state = state
     response = await gateway.http.get(f"{PATH}/job_1/report")
     assert response.status_code == 404
     assert word in response.json()["detail"]
 
 
-async def test_a_launch_plan_and_a_definition_go_to_the_scheduler(
-    gateway: RunningGateway, services: ScriptedServices
-) -> None:
+async def test_a_launch_plan_and_a_definition_go_to_the_scheduler(gateway: RunningGateway) -> None:
     plan = {"launches": [{"kernel": "k", "grid": ["n"], "block": [64], "args": []}]}
     body = {"code": "int x;", "mode": "check", "launch_plan": plan, "problem_def": "class Mine: ..."}
     assert (await gateway.http.post(PATH, json=body)).status_code == 202
-    sent = last_submit(services).spec.submission
+    sent = last_submit(gateway.services).spec.submission
     assert (json.loads(sent.launch_plan), sent.problem_definition, sent.problem) == (plan, "class Mine: ...", "")
 
 
@@ -346,29 +343,29 @@ async def test_a_plan_or_definition_that_is_none_is_refused_by_name(
     ],
 )
 async def test_a_timing_mode_goes_to_the_scheduler_and_is_shown(
-    gateway: RunningGateway, services: ScriptedServices, word: str, number: int
+    gateway: RunningGateway, word: str, number: int
 ) -> None:
     answer = await gateway.http.post(PATH, json={**BODY, "mode": "full", "timing": word})
     assert (answer.status_code, answer.json()["timing"]) == (202, word)
-    assert last_submit(services).spec.submission.timing_mode == number
+    assert last_submit(gateway.services).spec.submission.timing_mode == number
     assert (await gateway.http.get(f"{PATH}/job_1")).json()["timing"] == word
     assert [job["timing"] for job in (await gateway.http.get(PATH)).json()["submissions"]] == [word]
 
 
-async def test_a_profile_is_asked_for_and_shown(gateway: RunningGateway, services: ScriptedServices) -> None:
+async def test_a_profile_is_asked_for_and_shown(gateway: RunningGateway) -> None:
     answer = await gateway.http.post(PATH, json={**BODY, "mode": "full", "profile": True})
     assert (answer.status_code, answer.json()["profile"]) == (202, True)
-    assert last_submit(services).spec.submission.profile
+    assert last_submit(gateway.services).spec.submission.profile
     assert (await gateway.http.get(f"{PATH}/job_1")).json()["profile"] is True
     answer = await gateway.http.post(PATH, json={**BODY, "mode": "full"})
     assert answer.json()["profile"] is False
 
 
-async def test_fallbacks_go_to_the_scheduler_and_are_shown(gateway: RunningGateway, services: ScriptedServices) -> None:
+async def test_fallbacks_go_to_the_scheduler_and_are_shown(gateway: RunningGateway) -> None:
     answer = await gateway.http.post(PATH, json={**BODY, "fallback_gpu_types": ["MI250X", "MI210"]})
     assert (answer.status_code, answer.json()["fallback_gpu_types"]) == (202, ["MI250X", "MI210"])
     assert answer.json()["machine_gpu_type"] is None
-    assert list(last_submit(services).spec.fallback_gpu_types) == ["MI250X", "MI210"]
+    assert list(last_submit(gateway.services).spec.fallback_gpu_types) == ["MI250X", "MI210"]
     shown = (await gateway.http.get(f"{PATH}/job_1")).json()
     assert shown["fallback_gpu_types"] == ["MI250X", "MI210"]
 
@@ -398,70 +395,62 @@ async def test_fallbacks_go_to_the_scheduler_and_are_shown(gateway: RunningGatew
     ],
 )
 async def test_what_it_takes_goes_to_the_scheduler(
-    gateway: RunningGateway, services: ScriptedServices, asked: dict[str, Any], resources: Resources
+    gateway: RunningGateway, asked: dict[str, Any], resources: Resources
 ) -> None:
     assert (await gateway.http.post(PATH, json={**BODY, **asked})).status_code == 202
-    assert last_submit(services).spec.resources == resources
+    assert last_submit(gateway.services).spec.resources == resources
 
 
-async def test_what_it_takes_is_shown_and_a_fault_in_it_has_its_place(
-    gateway: RunningGateway, services: ScriptedServices
-) -> None:
-    services.scheduler.put_job(job_spec(resources=Resources(fraction=0.5, isolation=ISOLATION_PARTITION)))
+async def test_what_it_takes_is_shown_and_a_fault_in_it_has_its_place(gateway: RunningGateway) -> None:
+    gateway.services.scheduler.put_job(job_spec(resources=Resources(fraction=0.5, isolation=ISOLATION_PARTITION)))
     shown = (await gateway.http.get(f"{PATH}/job_1")).json()["resources"]
     assert shown == {"gpus": None, "min_gpus": None, "fraction": 0.5, "devices": None, "isolation": "partition"}
     violations = (("spec.resources.gpus", "is 3"),)
-    services.refusals.by_method["SubmitJob"] = refusal(grpc.StatusCode.INVALID_ARGUMENT, "bad", violations)
+    gateway.refusals["SubmitJob"] = refusal(grpc.StatusCode.INVALID_ARGUMENT, "bad", violations)
     refused = await gateway.http.post(PATH, json={**BODY, "resources": {"gpus": 3}})
     assert [(error["field"], error["message"]) for error in refused.json()["errors"]] == [("resources.gpus", "is 3")]
 
 
 async def test_a_range_of_gpus_is_shown_with_what_it_got_and_a_fault_of_its_least_has_its_place(
-    gateway: RunningGateway, services: ScriptedServices
+    gateway: RunningGateway,
 ) -> None:
-    services.scheduler.put_job(job_spec(resources=Resources(gpus=4, least_gpus=1)))
+    gateway.services.scheduler.put_job(job_spec(resources=Resources(gpus=4, least_gpus=1)))
     before = (await gateway.http.get(f"{PATH}/job_1")).json()
-    services.scheduler.jobs["job_1"].got_eighths = 16
+    gateway.services.scheduler.jobs["job_1"].got_eighths = 16
     shown = (await gateway.http.get(f"{PATH}/job_1")).json()
     violations = (("spec.resources.least_gpus", "is 3"),)
-    services.refusals.by_method["SubmitJob"] = refusal(grpc.StatusCode.INVALID_ARGUMENT, "bad", violations)
+    gateway.refusals["SubmitJob"] = refusal(grpc.StatusCode.INVALID_ARGUMENT, "bad", violations)
     refused = await gateway.http.post(PATH, json={**BODY, "resources": {"gpus": {"min": 3, "max": 4}}})
     assert (shown["resources"]["min_gpus"], shown["resources"]["gpus"]) == (1, 4)
     assert (before["got_gpus"], shown["got_gpus"]) == (None, 2.0)
     assert refused.json()["errors"][0]["field"] == "resources.gpus.min"
 
 
-async def test_a_submission_tells_which_gpu_type_it_got(gateway: RunningGateway, services: ScriptedServices) -> None:
-    services.scheduler.put_job(job_spec(gpu_type="MI300X", fallback_gpu_types=["MI210"]))
-    services.scheduler.jobs["job_1"].machine_gpu_type = "MI210"
+async def test_a_submission_tells_which_gpu_type_it_got(gateway: RunningGateway) -> None:
+    gateway.services.scheduler.put_job(job_spec(gpu_type="MI300X", fallback_gpu_types=["MI210"]))
+    gateway.services.scheduler.jobs["job_1"].machine_gpu_type = "MI210"
     shown = (await gateway.http.get(f"{PATH}/job_1")).json()
     assert (shown["gpu_type"], shown["fallback_gpu_types"], shown["machine_gpu_type"]) == ("MI300X", ["MI210"], "MI210")
 
 
-async def test_what_the_scheduler_says_of_a_fallback_is_reported_by_its_field(
-    gateway: RunningGateway, services: ScriptedServices
-) -> None:
+async def test_what_the_scheduler_says_of_a_fallback_is_reported_by_its_field(gateway: RunningGateway) -> None:
     said = "must be one of MI300X, MI300A, MI250X, MI210; it is 'MI21', and the nearest is MI210"
     violations = (("spec.fallback_gpu_types", said),)
-    services.refusals.by_method["SubmitJob"] = refusal(grpc.StatusCode.INVALID_ARGUMENT, "wrong", violations)
+    gateway.refusals["SubmitJob"] = refusal(grpc.StatusCode.INVALID_ARGUMENT, "wrong", violations)
     response = await gateway.http.post(PATH, json={**BODY, "fallback_gpu_types": ["MI21"]})
     assert response.status_code == 422
     assert response.json()["errors"] == [{"field": "fallback_gpu_types", "message": said}]
 
 
 @pytest.mark.parametrize("left_out", [{}, {"timing": None}, {"timing": ""}])
-async def test_without_a_timing_mode_it_is_the_devices(
-    gateway: RunningGateway, services: ScriptedServices, left_out: dict[str, Any]
-) -> None:
+async def test_without_a_timing_mode_it_is_the_devices(gateway: RunningGateway, left_out: dict[str, Any]) -> None:
     answer = await gateway.http.post(PATH, json={**BODY, "mode": "full", **left_out})
     assert (answer.status_code, answer.json()["timing"]) == (202, None)
-    assert last_submit(services).spec.submission.timing_mode == submission_pb2.TIMING_MODE_UNSPECIFIED
+    assert last_submit(gateway.services).spec.submission.timing_mode == submission_pb2.TIMING_MODE_UNSPECIFIED
 
 
-async def test_a_timing_mode_of_a_newer_scheduler_is_shown_as_its_number(
-    gateway: RunningGateway, services: ScriptedServices
-) -> None:
-    services.scheduler.put_job(job_spec(mode=submission_pb2.RUN_MODE_FULL, timing_mode=cast("Any", 9)))
+async def test_a_timing_mode_of_a_newer_scheduler_is_shown_as_its_number(gateway: RunningGateway) -> None:
+    gateway.services.scheduler.put_job(job_spec(mode=submission_pb2.RUN_MODE_FULL, timing_mode=cast("Any", 9)))
     assert (await gateway.http.get(f"{PATH}/job_1")).json()["timing"] == "unknown-9"
 
 
@@ -470,7 +459,7 @@ async def test_a_timing_mode_of_a_newer_scheduler_is_shown_as_its_number(
     [("first_call", "first-call"), ("COLD", "cold"), ("hott", "hot"), ("\ud800", "cold, hot, first-call"), (3, "3")],
 )
 async def test_a_timing_mode_that_is_none_is_refused_with_the_nearest(
-    gateway: RunningGateway, services: ScriptedServices, timing: object, nearest: str
+    gateway: RunningGateway, timing: object, nearest: str
 ) -> None:
     text = json.dumps({**BODY, "mode": "full", "timing": timing})
     response = await gateway.http.post(PATH, content=text, headers={"Content-Type": "application/json"})
@@ -479,15 +468,13 @@ async def test_a_timing_mode_that_is_none_is_refused_with_the_nearest(
     assert error["field"] == "timing"
     assert "must be one of cold, hot, first-call" in error["message"]
     assert nearest in error["message"]
-    assert not services.refusals.calls["SubmitJob"]
+    assert not gateway.calls["SubmitJob"]
 
 
-async def test_what_the_scheduler_says_of_a_timing_mode_is_reported_by_its_field(
-    gateway: RunningGateway, services: ScriptedServices
-) -> None:
+async def test_what_the_scheduler_says_of_a_timing_mode_is_reported_by_its_field(gateway: RunningGateway) -> None:
     said = "must be left out for a mode that times nothing"
     violations = (("spec.submission.timing_mode", said),)
-    services.refusals.by_method["SubmitJob"] = refusal(grpc.StatusCode.INVALID_ARGUMENT, "wrong", violations)
+    gateway.refusals["SubmitJob"] = refusal(grpc.StatusCode.INVALID_ARGUMENT, "wrong", violations)
     response = await gateway.http.post(PATH, json={**BODY, "timing": "hot"})
     assert response.status_code == 422
     assert response.json()["errors"] == [{"field": "timing", "message": said}]
@@ -502,11 +489,9 @@ def _compiled(listing: bytes) -> run_event_pb2.RunEvent:
     return run_event_pb2.RunEvent(compiled=run_event_pb2.Compiled(isa=report, isa_listing_zlib=listing))
 
 
-async def test_the_isa_of_a_compiled_submission_comes_with_its_listing(
-    gateway: RunningGateway, services: ScriptedServices
-) -> None:
-    services.scheduler.put_job(SPEC)
-    await services.scheduler.add(
+async def test_the_isa_of_a_compiled_submission_comes_with_its_listing(gateway: RunningGateway) -> None:
+    gateway.services.scheduler.put_job(SPEC)
+    await gateway.services.scheduler.add(
         queued(1), event(2, run=_compiled(b"")), event(3, run=_compiled(zlib.compress(LISTING.encode())))
     )
     response = await gateway.http.get(f"{PATH}/job_1/isa")
@@ -522,10 +507,10 @@ async def test_the_isa_of_a_compiled_submission_comes_with_its_listing(
     ids=["none", "damaged", "bomb"],
 )
 async def test_a_listing_that_is_none_or_too_long_does_no_harm(
-    gateway: RunningGateway, services: ScriptedServices, listing: bytes, shown: str
+    gateway: RunningGateway, listing: bytes, shown: str
 ) -> None:
-    services.scheduler.put_job(SPEC)
-    await services.scheduler.add(event(1, run=_compiled(listing)))
+    gateway.services.scheduler.put_job(SPEC)
+    await gateway.services.scheduler.add(event(1, run=_compiled(listing)))
     assert (await gateway.http.get(f"{PATH}/job_1/isa")).json()["listing"] == shown
 
 
@@ -533,12 +518,10 @@ async def test_a_listing_that_is_none_or_too_long_does_no_harm(
     ("state", "word"),
     [(scheduler_pb2.JOB_STATE_RUNNING, "not compiled yet"), (scheduler_pb2.JOB_STATE_FINISHED, "did not compile")],
 )
-async def test_a_submission_without_isa_says_why(
-    gateway: RunningGateway, services: ScriptedServices, state: Any, word: str
-) -> None:
-    services.scheduler.put_job(SPEC)
-    await services.scheduler.add(queued(1))
-    services.scheduler.jobs["job_1"].state = state
+async def test_a_submission_without_isa_says_why(gateway: RunningGateway, state: Any, word: str) -> None:
+    gateway.services.scheduler.put_job(SPEC)
+    await gateway.services.scheduler.add(queued(1))
+    gateway.services.scheduler.jobs["job_1"].state = state
     response = await gateway.http.get(f"{PATH}/job_1/isa")
     assert response.status_code == 404
     assert word in response.json()["detail"]

@@ -84,9 +84,7 @@ async def received(tunnel: ClientConnection, wanted: int) -> bytes:
     return b"".join(parts)
 
 
-async def test_bytes_go_both_ways_and_the_end_of_one_side_leaves_the_other_open(
-    gateway: RunningGateway, services: ScriptedServices
-) -> None:
+async def test_bytes_go_both_ways_and_the_end_of_one_side_leaves_the_other_open(gateway: RunningGateway) -> None:
     async with opened(gateway) as tunnel:
         assert await tunnel.recv() == BANNER
         sent = bytes(range(256)) * 1024
@@ -96,11 +94,11 @@ async def test_bytes_go_both_ways_and_the_end_of_one_side_leaves_the_other_open(
         await tunnel.send(b"")
         assert await tunnel.recv() == b"bye"
         assert (await closing(tunnel))[0] == 1000
-    target = services.refusals.calls["OpenTunnel"][-1].open
+    target = gateway.calls["OpenTunnel"][-1].open
     assert (target.lease_id, target.session_id) == ("lease_1", "ses_1")
-    asked = services.refusals.calls["GetTunnelTarget"][0]
+    asked = gateway.calls["GetTunnelTarget"][0]
     assert (asked.reservation_id, list(asked.account_ids)) == ("res_01J", ["acc_user"])
-    await services.vmpool.sessions.ended.wait()
+    await gateway.services.vmpool.sessions.ended.wait()
 
 
 async def test_the_log_says_who_opened_a_tunnel_and_nothing_of_the_token(
@@ -131,27 +129,25 @@ async def test_a_request_without_an_upgrade_is_told_what_this_is(gateway: Runnin
 
 @pytest.mark.parametrize(("token", "status"), [("", 401), ("wp_unknown", 401), (OTHER_TOKEN, 404)])
 async def test_somebody_else_is_refused_before_the_upgrade_with_a_problem(
-    gateway: RunningGateway, services: ScriptedServices, token: str, status: int
+    gateway: RunningGateway, token: str, status: int
 ) -> None:
     found, problem, headers = await refused(gateway, token)
     assert (found, problem["status"], problem["instance"]) == (status, status, PATH)
     assert headers["Content-Type"] == "application/problem+json"
     assert headers["X-Request-Id"] == problem["request_id"]
-    assert "OpenTunnel" not in services.refusals.calls
+    assert "OpenTunnel" not in gateway.calls
 
 
-async def test_a_token_that_only_reads_opens_no_tunnel(gateway: RunningGateway, services: ScriptedServices) -> None:
-    services.identity.scopes[USER_TOKEN] = ["read"]
+async def test_a_token_that_only_reads_opens_no_tunnel(gateway: RunningGateway) -> None:
+    gateway.services.identity.scopes[USER_TOKEN] = ["read"]
     status, problem, _ = await refused(gateway)
     assert (status, "scope `submit`" in problem["detail"]) == (403, True)
 
 
-async def test_an_operator_reaches_the_sessions_of_all_accounts(
-    gateway: RunningGateway, services: ScriptedServices
-) -> None:
+async def test_an_operator_reaches_the_sessions_of_all_accounts(gateway: RunningGateway) -> None:
     async with opened(gateway, OPERATOR_TOKEN) as tunnel:
         assert await tunnel.recv() == BANNER
-    assert list(services.refusals.calls["GetTunnelTarget"][0].account_ids) == []
+    assert list(gateway.calls["GetTunnelTarget"][0].account_ids) == []
 
 
 @pytest.mark.parametrize("method", ["GetTunnelTarget", "OpenTunnel"])
@@ -165,9 +161,9 @@ async def test_an_operator_reaches_the_sessions_of_all_accounts(
     ],
 )
 async def test_a_session_that_cannot_be_reached_is_a_status_before_the_upgrade(
-    gateway: RunningGateway, services: ScriptedServices, method: str, code: grpc.StatusCode, status: int
+    gateway: RunningGateway, method: str, code: grpc.StatusCode, status: int
 ) -> None:
-    services.refusals.by_method[method] = refusal(code, "not active yet")
+    gateway.refusals[method] = refusal(code, "not active yet")
     found, problem, _ = await refused(gateway)
     assert found == problem["status"] == status
     if status != 503:
@@ -175,19 +171,17 @@ async def test_a_session_that_cannot_be_reached_is_a_status_before_the_upgrade(
 
 
 async def test_a_session_that_closes_at_once_is_a_status_before_the_upgrade(
-    gateway: RunningGateway, services: ScriptedServices, monkeypatch: pytest.MonkeyPatch
+    gateway: RunningGateway, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    services.vmpool.sessions.answers = False
+    gateway.services.vmpool.sessions.answers = False
     monkeypatch.setattr("gateway.reservations.tunnel.FIRST_BYTES_SECONDS", 0.05)
     found, problem, _ = await refused(gateway)
     assert (found, problem["detail"]) == (504, "The session does not answer. Try again.")
-    await services.vmpool.sessions.ended.wait()
+    await gateway.services.vmpool.sessions.ended.wait()
 
 
-async def test_one_user_has_so_many_tunnels_and_a_closed_one_makes_room(
-    gateway: RunningGateway, services: ScriptedServices
-) -> None:
-    del services
+async def test_one_user_has_so_many_tunnels_and_a_closed_one_makes_room(gateway: RunningGateway) -> None:
+    del gateway.services
     async with opened(gateway) as first, opened(gateway) as second:
         for tunnel in (first, second):
             assert await tunnel.recv() == BANNER
@@ -246,23 +240,19 @@ async def test_what_a_user_moved_is_forgotten_at_the_end_of_the_day_and_without_
         assert place.tally() == ""
 
 
-async def test_a_revoked_token_cuts_the_tunnel(
-    gateway: RunningGateway, services: ScriptedServices, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_revoked_token_cuts_the_tunnel(gateway: RunningGateway, monkeypatch: pytest.MonkeyPatch) -> None:
     async with opened(gateway) as tunnel:
         assert await tunnel.recv() == BANNER
-        services.refusals.by_method["AuthenticateToken"] = refusal(grpc.StatusCode.NOT_FOUND)
+        gateway.refusals["AuthenticateToken"] = refusal(grpc.StatusCode.NOT_FOUND)
         code, reason = await closing(tunnel)
-    assert (code, reason) == (4401, "The API token does not work any more; use another.")
-    await services.vmpool.sessions.ended.wait()
+    assert (code, reason) == (4401, "The API token no longer works; use another.")
+    await gateway.services.vmpool.sessions.ended.wait()
 
 
-async def test_a_token_that_loses_its_scope_cuts_the_tunnel(
-    gateway: RunningGateway, services: ScriptedServices
-) -> None:
+async def test_a_token_that_loses_its_scope_cuts_the_tunnel(gateway: RunningGateway) -> None:
     async with opened(gateway) as tunnel:
         assert await tunnel.recv() == BANNER
-        services.identity.scopes[USER_TOKEN] = ["read"]
+        gateway.services.identity.scopes[USER_TOKEN] = ["read"]
         assert (await closing(tunnel))[0] == 4401
 
 
@@ -270,22 +260,22 @@ async def test_a_token_that_loses_its_scope_cuts_the_tunnel(
     ("code", "expected"), [(grpc.StatusCode.FAILED_PRECONDITION, 4409), (grpc.StatusCode.NOT_FOUND, 4404)]
 )
 async def test_a_reservation_that_is_over_or_no_longer_the_callers_cuts_the_tunnel(
-    gateway: RunningGateway, services: ScriptedServices, code: grpc.StatusCode, expected: int
+    gateway: RunningGateway, code: grpc.StatusCode, expected: int
 ) -> None:
     async with opened(gateway) as tunnel:
         assert await tunnel.recv() == BANNER
-        services.refusals.by_method["GetTunnelTarget"] = refusal(code, "it is over " + "ü" * 100)
+        gateway.refusals["GetTunnelTarget"] = refusal(code, "it is over " + "ü" * 100)
         found, reason = await closing(tunnel)
     assert found == expected
     assert reason.startswith("it is over üü")
-    await services.vmpool.sessions.ended.wait()
+    await gateway.services.vmpool.sessions.ended.wait()
 
 
-async def test_whoever_leaves_the_account_is_cut_off(gateway: RunningGateway, services: ScriptedServices) -> None:
-    services.identity.visible[OTHER_TOKEN] = ["acc_user"]
+async def test_whoever_leaves_the_account_is_cut_off(gateway: RunningGateway) -> None:
+    gateway.services.identity.visible[OTHER_TOKEN] = ["acc_user"]
     async with opened(gateway, OTHER_TOKEN) as tunnel:
         assert await tunnel.recv() == BANNER
-        services.identity.visible[OTHER_TOKEN] = []
+        gateway.services.identity.visible[OTHER_TOKEN] = []
         assert await closing(tunnel) == (4404, "there is no reservation res_01J")
 
 
@@ -300,38 +290,32 @@ async def test_a_tunnel_outlives_the_deadlines_of_requests(services: ScriptedSer
             assert await tunnel.recv() == b"x"
 
 
-async def test_a_reservation_with_another_session_cuts_the_tunnel(
-    gateway: RunningGateway, services: ScriptedServices
-) -> None:
+async def test_a_reservation_with_another_session_cuts_the_tunnel(gateway: RunningGateway) -> None:
     async with opened(gateway) as tunnel:
         assert await tunnel.recv() == BANNER
-        services.reservations.target = pb.GetTunnelTargetResponse(lease_id="lease_2", session_id="ses_2")
+        gateway.services.reservations.target = pb.GetTunnelTargetResponse(lease_id="lease_2", session_id="ses_2")
         assert (await closing(tunnel))[0] == 4409
 
 
-async def test_a_tunnel_outlives_services_that_cannot_be_asked(
-    gateway: RunningGateway, services: ScriptedServices
-) -> None:
+async def test_a_tunnel_outlives_services_that_cannot_be_asked(gateway: RunningGateway) -> None:
     async with opened(gateway) as tunnel:
         assert await tunnel.recv() == BANNER
-        calls = services.refusals.calls
+        calls = gateway.calls
         for method in ("AuthenticateToken", "GetTunnelTarget"):
-            services.refusals.by_method[method] = refusal(grpc.StatusCode.UNAVAILABLE)
+            gateway.refusals[method] = refusal(grpc.StatusCode.UNAVAILABLE)
             asked = len(calls[method])
             # Bytes flow while it is checked again and again.
             while len(calls[method]) < asked + 3:
                 await tunnel.send(b"x")
                 assert await tunnel.recv() == b"x"
-            del services.refusals.by_method[method]
+            del gateway.refusals[method]
 
 
-async def test_a_text_message_and_bytes_after_the_end_close_the_tunnel(
-    gateway: RunningGateway, services: ScriptedServices
-) -> None:
+async def test_a_text_message_and_bytes_after_the_end_close_the_tunnel(gateway: RunningGateway) -> None:
     async with opened(gateway) as tunnel:
         await tunnel.send("hello")
         assert (await closing(tunnel))[0] == 1003
-    services.vmpool.sessions.reads.clear()
+    gateway.services.vmpool.sessions.reads.clear()
     async with opened(gateway) as tunnel:
         await tunnel.send(b"")
         await tunnel.send(b"more")
@@ -344,19 +328,15 @@ async def test_a_message_that_is_too_large_closes_the_tunnel(gateway: RunningGat
         assert (await closing(tunnel))[0] == 1009
 
 
-async def test_a_client_that_vanishes_ends_the_connection_to_the_session(
-    gateway: RunningGateway, services: ScriptedServices
-) -> None:
+async def test_a_client_that_vanishes_ends_the_connection_to_the_session(gateway: RunningGateway) -> None:
     async with opened(gateway) as tunnel:
         assert await tunnel.recv() == BANNER
         tunnel.transport.abort()
-        await services.vmpool.sessions.ended.wait()
+        await gateway.services.vmpool.sessions.ended.wait()
 
 
-async def test_a_session_that_does_not_read_holds_up_its_client(
-    gateway: RunningGateway, services: ScriptedServices
-) -> None:
-    sessions = services.vmpool.sessions
+async def test_a_session_that_does_not_read_holds_up_its_client(gateway: RunningGateway) -> None:
+    sessions = gateway.services.vmpool.sessions
     sessions.reads.clear()
     async with opened(gateway) as tunnel:
         assert await tunnel.recv() == BANNER
@@ -372,10 +352,8 @@ async def test_a_session_that_does_not_read_holds_up_its_client(
         await sending
 
 
-async def test_a_client_that_does_not_read_holds_up_its_session(
-    gateway: RunningGateway, services: ScriptedServices
-) -> None:
-    sessions = services.vmpool.sessions
+async def test_a_client_that_does_not_read_holds_up_its_session(gateway: RunningGateway) -> None:
+    sessions = gateway.services.vmpool.sessions
     sessions.flood_bytes = MUCH
     async with opened(gateway, max_queue=1) as tunnel:
         flooded = asyncio.create_task(sessions.flooded.wait())

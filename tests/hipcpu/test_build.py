@@ -163,7 +163,7 @@ def test_classic_mistake_gets_a_hint(
         ("hipTextureObject_t t = 0;", "read global memory, with __ldg or plain pointers"),
         ("nvcuda::wmma::fragment<nvcuda::wmma::accumulator, 16, 16, 16, float> c;", "these are NVIDIA's matrix units"),
         ("k<<<1, 1>>>(p);", "HIP has no dynamic parallelism: launch from `solution`"),
-        ("p[0] = __CUDA_ARCH__;", "the device is none of NVIDIA's: test it with #ifdef"),
+        ("p[0] = __CUDA_ARCH__;", "the device is not NVIDIA's: test it with #ifdef"),
         ("hipGraph_t graph;", "hipGraph_t: graphs are not on the cpu device: launch the kernels directly"),
         ("p[0] = cub::BlockReduce<float, 256>().Sum(1);", "in <hipcub/hipcub.hpp>: write the rest"),
         ("p[0] = thrust::reduce(p, p + 3);", "or with __shfl_down and shared memory"),

@@ -1,18 +1,21 @@
 from __future__ import annotations
 
+import io
 import os
+import re
 import subprocess
 import sys
+import threading
 import time
 from typing import TYPE_CHECKING
 
+import pytest
+
 from hipcpu import toolchain
-from hipcpu.prepare import build_once, forget_unused, refresh
+from hipcpu.prepare import Part, build_once, build_parts, forget_unused, refresh
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    import pytest
 
 MONTH_SECONDS = 30 * 86_400
 
@@ -58,3 +61,61 @@ def test_what_a_killed_build_left_goes_when_the_next_one_begins(tmp_path: Path) 
 
     assert {path.name for path in tmp_path.iterdir()} == {"libraries-1", "libraries-1.lock"}
     assert (tmp_path / "libraries-1" / "whole").exists()
+
+
+class Terminal(io.StringIO):
+    """Says when a text was written to it."""
+
+    def __init__(self, awaited: str) -> None:
+        super().__init__()
+        self._awaited = awaited
+        self.has_it = threading.Event()
+
+    def isatty(self) -> bool:
+        return True
+
+    def write(self, text: str) -> int:
+        written = super().write(text)
+        if self._awaited in self.getvalue():
+            self.has_it.set()
+        return written
+
+
+def test_each_missing_part_has_lines_with_its_number_and_time(tmp_path: Path) -> None:
+    (tmp_path / "there").mkdir()
+    parts = [Part(name, tmp_path / name, lambda new: (new / "file").touch()) for name in ("there", "first", "second")]
+    shown = io.StringIO()
+    build_parts("compiler", parts, shown)
+    assert re.sub(r"\d+ s", "0 s", shown.getvalue()).splitlines() == [
+        "compiler [1/2] first: begun, 0 s",
+        "compiler [1/2] first: done, 0 s",
+        "compiler [2/2] second: begun, 0 s",
+        "compiler [2/2] second: done, 0 s",
+    ]
+    build_parts("compiler", parts, shown := io.StringIO())
+    assert not shown.getvalue(), "a part that is there was shown"
+
+
+def test_a_terminal_has_one_line_that_counts_the_compiled_files(tmp_path: Path) -> None:
+    shown = Terminal(awaited="1 files compiled")
+
+    def build(new: Path) -> None:
+        (new.parent / "work").mkdir()
+        (new.parent / "work" / "printf.o").touch()
+        assert shown.has_it.wait(30), shown.getvalue()
+
+    build_parts("compiler", [Part("libraries", tmp_path / "libraries", build)], shown)
+    first, *_, last = shown.getvalue().split("\r\033[K")[1:]
+    assert first.startswith("compiler [1/1] libraries: begun")
+    assert last.startswith("compiler [1/1] libraries: done")
+    assert shown.getvalue().count("\n") == 1
+
+
+def test_a_part_that_fails_is_shown_so(tmp_path: Path) -> None:
+    def build(new: Path) -> None:
+        raise toolchain.ToolchainError(f"no room for {new.name}")
+
+    shown = io.StringIO()
+    with pytest.raises(toolchain.ToolchainError):
+        build_parts("compiler", [Part("libraries", tmp_path / "libraries", build)], shown)
+    assert "libraries: failed" in shown.getvalue()

@@ -14,7 +14,7 @@ from services.executor.core.run.one_run import run
 from services.executor.core.timing.benchmark_result import Timing
 from services.executor.core.timing.case_timing import BUSY
 from submissions.modes import Mode
-from tests.sampling import sampled
+from tests.tiers import one_of_each
 
 if TYPE_CHECKING:
     from services.executor.core.run.context import RunContext
@@ -37,13 +37,22 @@ def test_there_are_kernels_of_many_styles_for_many_problems() -> None:
 
 
 # Full runs check every case before they measure.
-@pytest.mark.parametrize("kernel", CHECKED, ids=lambda kernel: kernel.stem)
+@pytest.mark.parametrize(
+    "kernel", one_of_each(CHECKED, lambda kernel: CHECKED.index(kernel) % 9), ids=lambda kernel: kernel.stem
+)
 async def test_a_kernel_is_right(fair: RunContext, kernel: Path) -> None:
     finished = await run(_job(kernel, Mode.CHECK), fair, lambda _: None)
     assert finished.verdict is Verdict.ACCEPTED, f"{finished.message}\n{finished}"
 
 
-@pytest.mark.parametrize("kernel", sampled(KERNELS, MEASURED), ids=lambda kernel: kernel.stem)
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        *one_of_each(MEASURED, lambda kernel: "measured"),
+        *(pytest.param(kernel, marks=pytest.mark.soak) for kernel in CHECKED),
+    ],
+    ids=lambda kernel: kernel.stem,
+)
 async def test_a_kernel_is_right_and_its_times_are_believed(fair: RunContext, kernel: Path) -> None:
     finished = await run(_job(kernel, Mode.FULL), fair, lambda _: None)
     assert finished.verdict is Verdict.ACCEPTED, f"{finished.message}\n{finished}"

@@ -75,7 +75,7 @@ def test_whatever_else_python_could_say_is_refused(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("m + 1", "`m` is no integer parameter"),
+        ("m + 1", "`m` is not an integer parameter"),
         ("n / zero", "`n / zero` divides by zero"),
         ("1 + (n <<\n 3)", "`n << 3` is not taken"),
         ("n % zero", "divides by zero"),

@@ -15,6 +15,7 @@ from problems.library.case_lint import lint_cases
 from problems.library.catalogue import ON_SIZES, Catalogue, load_problem
 from problems.library.lint import lint, main
 from tests.problems.conftest import SOURCE, STATEMENT
+from tests.tiers import rotating
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -153,7 +154,7 @@ def entry_of(problem: Elementwise) -> CatalogueEntry:
     return CatalogueEntry(problem, STATEMENT, SOURCE, f"// done\n{SOURCE}", "here")
 
 
-@pytest.mark.parametrize("slug", SLUGS)
+@pytest.mark.parametrize("slug", rotating(SLUGS))
 def test_every_problem_of_the_catalogue_is_clean(catalogue: Catalogue, slug: str) -> None:
     assert [str(finding) for finding in lint(catalogue.get(slug))] == []
 

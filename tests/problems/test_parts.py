@@ -12,6 +12,7 @@ from problems.kit import parts
 from problems.kit.parts import Stretch, some_elements, some_pieces, some_tile
 from problems.library.variants import variant_of
 from services.executor.core.run.installation import catalogue
+from tests.tiers import rotating
 
 PROBLEMS = {slug: catalogue().get(slug).problem for slug in sorted(catalogue().problems)}
 WHOLE = {
@@ -42,7 +43,7 @@ def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("small_parts")
-@pytest.mark.parametrize("slug", sorted(PROBLEMS.keys() - WHOLE))
+@pytest.mark.parametrize("slug", rotating(sorted(PROBLEMS.keys() - WHOLE)))
 @pytest.mark.parametrize("is_narrow", [False, True])
 def test_reference_and_condition_of_a_part_are_the_part_of_those_of_the_whole(slug: str, *, is_narrow: bool) -> None:
     problem, rng, judged = PROBLEMS[slug], np.random.default_rng(7), 0
@@ -77,7 +78,7 @@ IN_STRETCHES = {
 }
 
 
-@pytest.mark.parametrize("slug", sorted(PROBLEMS))
+@pytest.mark.parametrize("slug", rotating(sorted(PROBLEMS)))
 @pytest.mark.parametrize("count", [1, 7, 1000])
 def test_stretches_are_the_whole_and_no_element_is_in_two(slug: str, count: int) -> None:
     """Alternatively, the problem says that it has no stretches."""
@@ -92,7 +93,7 @@ def test_stretches_are_the_whole_and_no_element_is_in_two(slug: str, count: int)
             assert len(np.unique(seen)) == len(seen) == prod(shape)
 
 
-@pytest.mark.parametrize("slug", sorted(PROBLEMS))
+@pytest.mark.parametrize("slug", rotating(sorted(PROBLEMS)))
 def test_a_part_of_a_large_case_is_small_and_has_every_output(slug: str) -> None:
     problem, rng = PROBLEMS[slug], np.random.default_rng(7)
     largest = max(problem.sizes.gpu, key=problem.bytes)

@@ -126,7 +126,7 @@ def test_what_is_not_measured_takes_no_timing_mode(mode: Mode) -> None:
 
 
 def test_a_timing_mode_that_is_none_is_refused_with_those_that_are() -> None:
-    assert "'9' is none of cold, hot, first-call" in refusal(timing_mode=9)["timing_mode"]
+    assert "'9' is not valid; choose cold, hot, first-call" in refusal(timing_mode=9)["timing_mode"]
 
 
 @pytest.mark.parametrize("mode", PROFILED_MODES)

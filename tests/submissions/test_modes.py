@@ -5,7 +5,7 @@ import re
 from wavepool.submission.v1.submission_pb2 import RunMode, TimingMode
 
 from submissions import modes
-from tests.conftest import REPOSITORY
+from tests.needs import REPOSITORY
 from wavepool_client import submission as client
 
 

@@ -1,11 +1,16 @@
 from __future__ import annotations
 
+import asyncio
 from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from vocabulary.backoff import Backoff, Retries
+
+if TYPE_CHECKING:
+    import pytest
 
 SECOND = timedelta(seconds=1)
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -32,6 +37,21 @@ def test_pauses_between_retries_grow_until_the_window_is_over() -> None:
     assert pauses[:10] == sorted(pause for pause in pauses if pause is not None)
     assert pauses[0] == SECOND / 20
     assert pauses[10] is None
+
+
+async def test_it_waits_longer_after_each_failure_in_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    waited: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        waited.append(seconds)
+
+    monkeypatch.setattr(asyncio, "sleep", sleep)
+    retries = Retries(BACKOFF)
+    for is_success in (False, False, True, False):
+        if is_success:
+            retries.reset()
+        await retries.wait()
+    assert waited == [0.05, 0.1, 0.05, 0.1]
 
 
 def test_a_success_begins_the_window_again() -> None:

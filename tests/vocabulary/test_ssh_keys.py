@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.ssh_keys import new_key
 from vocabulary.ssh_keys import MOST_KEYS, KeyFault, authorized_keys, key_line, keys_of
 
 if TYPE_CHECKING:
@@ -20,49 +21,59 @@ POINT = bytes.fromhex(
 """The base point of nistp256, which is on the curve."""
 
 
-def made(folder: Path, kind: str, bits: int | None = None) -> str:
-    identity = folder / f"{kind}-{bits}"
-    size = ["-b", str(bits)] if bits else []
-    command = ["ssh-keygen", "-q", "-t", kind, *size, "-N", "", "-C", "a comment", "-f", identity]
-    subprocess.run(command, check=True)
-    return identity.with_suffix(".pub").read_text()
-
-
 def encoded(kind: str, *fields: bytes) -> str:
     blob = b"".join(struct.pack(">I", len(field)) + field for field in (kind.encode(), *fields))
     return f"{kind} {base64.b64encode(blob).decode()}"
 
 
-def security_key(folder: Path) -> str:
+def security_key() -> str:
     """As a hardware token makes it: ed25519's bytes and an application."""
-    raw = base64.b64decode(made(folder, "ed25519").split()[1])[-32:]
+    raw = base64.b64decode(new_key().plain.split()[1])[-32:]
     return encoded("sk-ssh-ed25519@openssh.com", raw, b"ssh:")
 
 
 ED25519 = encoded("ssh-ed25519", bytes(range(32)))
 
 
-@pytest.mark.parametrize(
-    ("kind", "bits"),
-    [("ed25519", None), ("rsa", 2048), ("rsa", 4096), ("ecdsa", 256), ("ecdsa", 384), ("ecdsa", 521)],
+each_kind = pytest.mark.parametrize(
+    ("kind", "size"),
+    [
+        ("ssh-ed25519", {}),
+        ("ssh-rsa", {"key_size": 2048}),
+        ("ssh-rsa", {"key_size": 4096}),
+        *((f"ecdsa-sha2-nistp{bits}", {}) for bits in (256, 384, 521)),
+    ],
 )
-def test_every_kind_of_key_is_taken_without_its_comment_and_has_opensshs_fingerprint(
-    tmp_path: Path, kind: str, bits: int | None
-) -> None:
-    public = made(tmp_path, kind, bits)
 
-    (key,), violations = keys_of([("alice", public)], "keys")
+
+@each_kind
+def test_every_kind_of_key_is_taken_without_its_comment(kind: str, size: dict[str, int]) -> None:
+    pair = new_key("a comment", kind, **size)
+
+    (key,), violations = keys_of([("alice", f"{pair.line}\n")], "keys")
 
     assert violations == []
-    assert key.line == " ".join(public.split()[:2])
-    shown = subprocess.run(
-        ["ssh-keygen", "-l", "-f", tmp_path / f"{kind}-{bits}.pub"], check=True, capture_output=True, text=True
-    )
-    assert key.fingerprint == shown.stdout.split()[1]
+    assert key.line == pair.plain
+    assert key.fingerprint == pair.key.get_fingerprint()
 
 
-def test_keys_of_hardware_tokens_are_taken(tmp_path: Path) -> None:
-    line = security_key(tmp_path)
+@pytest.mark.ssh
+@each_kind
+def test_opensshs_own_keys_are_taken_and_have_the_fingerprint_that_it_shows(
+    tmp_path: Path, kind: str, size: dict[str, int]
+) -> None:
+    bits = ["-b", str(size["key_size"])] if size else []
+    words = ["ssh-keygen", "-q", "-t", kind, *bits, "-N", "", "-C", "a comment", "-f", "key"]
+    subprocess.run(words, cwd=tmp_path, check=True)
+
+    (key,), violations = keys_of([("alice", (tmp_path / "key.pub").read_text())], "keys")
+
+    shown = subprocess.run(["ssh-keygen", "-l", "-f", tmp_path / "key.pub"], check=True, capture_output=True, text=True)
+    assert (violations, key.fingerprint) == ([], shown.stdout.split()[1])
+
+
+def test_keys_of_hardware_tokens_are_taken() -> None:
+    line = security_key()
     assert key_line(f"{line} alice's token") == line
     other = encoded("sk-ecdsa-sha2-nistp256@openssh.com", b"nistp256", POINT, b"ssh:")
     assert key_line(other) == other
@@ -93,9 +104,9 @@ def test_what_is_no_public_key_is_refused_with_the_fix(text: str, hint: str) -> 
     assert hint in str(refused.value)
 
 
-def test_a_short_rsa_key_is_refused_with_the_least_length(tmp_path: Path) -> None:
+def test_a_short_rsa_key_is_refused_with_the_least_length() -> None:
     with pytest.raises(KeyFault, match="has 1024 bits; an RSA key needs at least 2048"):
-        key_line(made(tmp_path, "rsa", 1024))
+        key_line(new_key(kind="ssh-rsa", key_size=1024).line)
 
 
 def test_a_refusal_of_a_private_key_shows_nothing_of_it() -> None:

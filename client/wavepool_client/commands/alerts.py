@@ -7,23 +7,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from wavepool_client.alert_client import AlertClient
-from wavepool_client.commands.options import EndpointOption, JsonOption, TokenOption, examples
+from wavepool_client.commands.options import Gateway, Group, Shown
 from wavepool_client.exit_codes import ExitCode
-from wavepool_client.terminal.output import print_json, results, say
 from wavepool_client.terminal.result_printing import table_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
-app = typer.Typer(
-    help="What is wrong now, what was, and who is told.",
-    epilog=examples(
-        "wavepool alerts",
-        "wavepool alerts history -n 20",
-        "wavepool alerts rules --json | jq '.rules[].name'",
-        "wavepool alerts test ops",
-    ),
+PAGE_SIZE = 100
+
+app = Group(
+    "Alerts: current and past ones, their rules, and the channels that send them.",
+    "wavepool alerts",
+    "wavepool alerts history -n 20",
+    "wavepool alerts rules --json | jq '.rules[].name'",
+    "wavepool alerts test ops",
 )
 
 AccountOption = Annotated[
@@ -31,95 +29,71 @@ AccountOption = Annotated[
 ]
 
 
-@app.callback(invoke_without_command=True)
-def alerts(
-    context: typer.Context,
-    *,
-    account: AccountOption = "",
-    endpoint: EndpointOption = None,
-    token: TokenOption = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Alerts: an account sees its own, an operator all; without a subcommand, lists those that are active."""
-    if context.invoked_subcommand is None:
-        list_alerts(account=account, endpoint=endpoint, token=token, as_json=as_json)
-
-
-@app.command("list")
-def list_alerts(
-    *,
-    account: AccountOption = "",
-    endpoint: EndpointOption = None,
-    token: TokenOption = None,
-    as_json: JsonOption = False,
-) -> None:
-    """List the alerts that are firing or pending now, newest first."""
-    with AlertClient(endpoint, token) as client:
-        active = client.active(account)
-    if as_json:
-        print_json(active)
-        return
+@app.lists()
+def list_alerts(gateway: Gateway, *, account: AccountOption = "") -> Shown:
+    """List the alerts that are firing or pending, newest first: an account's own; operators see all."""
+    active = gateway.ask("GET", "alerts", account_id=account)["alerts"]
+    yield active
     if not active:
-        say("no alert is active")
+        yield "no alert is active"
         return
     rows = ((a.get("rule"), a.get("severity"), _phase(a), a.get("since"), a.get("summary")) for a in active)
-    results.print(table_of(("rule", "severity", "state", "since", "what"), rows))
+    yield table_of(("rule", "severity", "state", "since", "what"), rows)
 
 
-@app.command()
+@app.answers("history")
 def history(
+    gateway: Gateway,
     *,
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="Show so many of the newest.")] = 50,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="Most entries to show.")] = 50,
     account: AccountOption = "",
-    endpoint: EndpointOption = None,
-    token: TokenOption = None,
-    as_json: JsonOption = False,
-) -> None:
-    """List what happened to alerts, newest first, and what became of each message."""
-    with AlertClient(endpoint, token) as client:
-        transitions = list(islice(client.history(account), limit))
-    if as_json:
-        print_json(transitions)
-        return
+) -> Shown:
+    """List past changes of alerts, newest first, and whether each message was delivered."""
+    transitions = list(islice(_transitions(gateway, account), limit))
+    yield transitions
     rows = (
         (t.get("time"), t.get("event"), t.get("severity"), t.get("rule"), t.get("summary"), _deliveries(t))
         for t in transitions
     )
-    results.print(table_of(("time", "event", "severity", "rule", "what", "messages"), rows))
+    yield table_of(("time", "event", "severity", "rule", "what", "messages"), rows)
 
 
-@app.command()
-def rules(*, endpoint: EndpointOption = None, token: TokenOption = None, as_json: JsonOption = False) -> None:
+@app.answers("rules")
+def rules(gateway: Gateway) -> Shown:
     """List the rules in force, and for an operator the channels."""
-    with AlertClient(endpoint, token) as client:
-        listed = client.rules()
-    if as_json:
-        print_json(listed)
-        return
+    listed = gateway.ask("GET", "alerts", "rules")
+    yield listed
     rows = ((r.get("name"), r.get("severity"), _condition(r), r.get("last_reading_time")) for r in listed["rules"])
-    results.print(table_of(("rule", "severity", "fires when", "last reading"), rows))
+    yield table_of(("rule", "severity", "fires when", "last reading"), rows)
     for channel in listed.get("channels", ()):
-        say(f"channel {channel['name']} ({channel['kind']}) is told from {channel['least_severity']} on")
+        yield f"channel {channel['name']} ({channel['kind']}) gets {channel['least_severity']} and above"
 
 
-@app.command("test")
+@app.answers("test")
 def try_channel(
-    channel: Annotated[str, typer.Argument(help="A channel of the settings; every channel if left out.")] = "",
-    *,
-    endpoint: EndpointOption = None,
-    token: TokenOption = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Send a test message and say what became of it; exits with 3 if a channel did not take it."""
-    with AlertClient(endpoint, token) as client:
-        deliveries = client.test(channel)
-    if as_json:
-        print_json(deliveries)
-    else:
+    gateway: Gateway,
+    channel: Annotated[str, typer.Argument(help="A configured channel. Default: every channel.")] = "",
+) -> Shown:
+    """Send a test message and show whether it was delivered; exits with 3 if a channel failed."""
+    deliveries = gateway.ask("POST", "alerts", "test", body={"channel": channel})["deliveries"]
+    try:
+        yield deliveries
         for one in deliveries:
-            say(f"{one['channel']}: {'delivered' if one['delivered'] else one['failure']}")
-    if not all(one["delivered"] for one in deliveries):
-        raise typer.Exit(ExitCode.UNAVAILABLE)
+            yield f"{one['channel']}: {'delivered' if one['delivered'] else one['failure']}"
+    finally:
+        if not all(one["delivered"] for one in deliveries):
+            raise typer.Exit(ExitCode.UNAVAILABLE)
+
+
+def _transitions(gateway: Gateway, account_id: str) -> Iterator[dict[str, Any]]:
+    """Changes of alerts, newest first, read page by page."""
+    token = ""
+    while True:
+        page = gateway.ask("GET", "alerts", "history", page_size=PAGE_SIZE, account_id=account_id, page_token=token)
+        yield from page["transitions"]
+        token = page["next_page_token"]
+        if not token:
+            return
 
 
 def _phase(alert: Mapping[str, Any]) -> str:

@@ -9,13 +9,12 @@ import typer
 from rich.markdown import Markdown
 
 from wavepool_client.commands.completion import complete_problem
-from wavepool_client.commands.options import EndpointOption, JsonOption, TokenOption, connect, examples
-from wavepool_client.terminal.output import print_json, results
+from wavepool_client.commands.options import Client, EndpointOption, Group, Shown, TokenOption, connect
+from wavepool_client.terminal.output import results
 from wavepool_client.terminal.result_printing import table_of
 
-app = typer.Typer(
-    help="The problem catalogue.",
-    epilog=examples("wavepool problems show softmax", "wavepool problems starter softmax > softmax.hip"),
+app = Group(
+    "The problem catalogue.", "wavepool problems show softmax", "wavepool problems starter softmax > softmax.hip"
 )
 DtypeOption = Annotated[str, typer.Option("--dtype", help="The element type, where the problem has several.")]
 SlugArgument = Annotated[
@@ -23,43 +22,22 @@ SlugArgument = Annotated[
 ]
 
 
-@app.callback(invoke_without_command=True)
-def problems(
-    context: typer.Context,
-    *,
-    endpoint: EndpointOption = None,
-    token: TokenOption = None,
-    as_json: JsonOption = False,
-) -> None:
-    """The problem catalogue; without a subcommand, lists it."""
-    if context.invoked_subcommand is None:
-        list_problems(endpoint=endpoint, token=token, as_json=as_json)
-
-
-@app.command("list")
-def list_problems(*, endpoint: EndpointOption = None, token: TokenOption = None, as_json: JsonOption = False) -> None:
+@app.lists()
+def list_problems(gateway: Client) -> Shown:
     """List the problems."""
-    with connect(endpoint, token) as client:
-        found = client.problems()
-    if as_json:
-        print_json(found)
-        return
+    found = gateway.problems()
+    yield found
     rows = [(p.get("slug"), p.get("title"), p.get("difficulty"), ", ".join(p.get("tags") or [])) for p in found]
-    results.print(table_of(("slug", "title", "difficulty", "tags"), rows))
+    yield table_of(("slug", "title", "difficulty", "tags"), rows)
 
 
-@app.command()
-def show(
-    slug: SlugArgument, *, endpoint: EndpointOption = None, token: TokenOption = None, as_json: JsonOption = False
-) -> None:
+@app.answers("show")
+def show(gateway: Client, slug: SlugArgument) -> Shown:
     """Show a problem's statement."""
-    with connect(endpoint, token) as client:
-        problem = client.problem(slug)
-    if as_json:
-        print_json(problem)
-        return
+    problem = gateway.problem(slug)
+    yield problem
     results.print(f"[bold]{problem.get('slug') or slug}[/bold]  void solution({problem.get('signature')})\n")
-    results.print(Markdown(str(problem.get("statement") or "")))
+    yield Markdown(str(problem.get("statement") or ""))
 
 
 @app.command()

@@ -12,7 +12,7 @@ from wavepool_client.commands.completion import complete_profile, complete_switc
 from wavepool_client.commands.options import EndpointOption, JsonOption, TokenOption, examples
 from wavepool_client.errors import InputError, WavepoolError
 from wavepool_client.http.connection import checked_url
-from wavepool_client.identity_client import IdentityClient
+from wavepool_client.http.gateway_client import GatewayClient
 from wavepool_client.profiles import (
     SETTINGS,
     github_user,
@@ -33,7 +33,7 @@ from wavepool_client.terminal.result_printing import table_of
 NAMES = ("profile", "endpoint", *SETTINGS)
 
 app = typer.Typer(
-    help="Profiles: gateways with their tokens, and settings for all, in a file that only you can read.",
+    help="Profiles (gateways with their tokens) and settings, in a file that only you can read.",
     epilog=examples(
         "wavepool config set work --url https://wavepool.example --token - --use < token",
         "wavepool config list",
@@ -58,17 +58,17 @@ def set_profile(
         str,
         typer.Argument(
             metavar="PROFILE|SETTING",
-            help=f"A profile's name; or, with a value, {', '.join(NAMES)}.",
+            help=f"A profile's name; or, with a value, one of {', '.join(NAMES)}.",
             autocompletion=complete_profile,
         ),
     ],
-    value: Annotated[str, typer.Argument(metavar="[VALUE]", help="Of a setting.")] = "",
+    value: Annotated[str, typer.Argument(metavar="[VALUE]", help="The setting's value.")] = "",
     *,
     url: Annotated[str | None, typer.Option(help="The gateway's URL.")] = None,
     token: Annotated[
         str | None,
         typer.Option(
-            help="The API token; `-` reads it from standard input, so that the shell's history does not have it."
+            help="The API token; `-` reads it from standard input, which keeps it out of the shell's history."
         ),
     ] = None,
     use: Annotated[bool, typer.Option("--use", help="Make it the current profile.")] = False,
@@ -77,7 +77,9 @@ def set_profile(
     """Store a profile, or change the given parts of one; or store a setting."""
     if value:
         if url is not None or token is not None or use:
-            raise InputError(f"{value!r}: a setting's value and a profile's --url, --token, --use exclude each other")
+            raise InputError(
+                f"{value!r}: a setting's value cannot be combined with --url, --token or --use of a profile"
+            )
         _store(_setting_name(profile), value)
         show_settings(as_json=as_json)
         return
@@ -100,11 +102,11 @@ def get_profile(
     token: TokenOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show the gateway and the token that commands use now, and what this token may do."""
-    with IdentityClient(endpoint, token) as identity:
-        connection = identity.connection
+    """Show the gateway and token in use, and the token's rights."""
+    with GatewayClient(endpoint, token) as gateway:
+        connection = gateway.connection
         try:
-            me: dict[str, Any] = identity.me()
+            me: dict[str, Any] = gateway.ask("GET", "me")
         except WavepoolError as error:
             me = {"error": str(error).splitlines()[0]}
     name = os.environ.get("WAVEPOOL_PROFILE") or load_profiles().current
@@ -118,7 +120,7 @@ def get_profile(
 
 @app.command("show")
 def show_settings(*, as_json: JsonOption = False) -> None:
-    """Show the settings, and the file that each is from; `wavepool config get` asks the gateway who you are."""
+    """Show the settings and the file of each. `wavepool config get` shows who you are to the gateway."""
     profiles = load_profiles()
     name, file = github_user()
     current = profiles.by_name.get(profiles.current)
@@ -141,7 +143,7 @@ def unset(
     *,
     as_json: JsonOption = False,
 ) -> None:
-    """Remove a setting. Without `profile` and `endpoint` no profile is the current one; all of them stay stored."""
+    """Remove a setting. Removing `profile` or `endpoint` keeps all profiles, and makes none the current one."""
     name = _setting_name(name)
     save_setting(name, "") if name in SETTINGS else use_profile("")
     show_settings(as_json=as_json)
@@ -149,7 +151,7 @@ def unset(
 
 @app.command("list")
 def list_profiles(*, as_json: JsonOption = False) -> None:
-    """List the profiles; tokens are cut off after their first characters."""
+    """List the profiles. Only the beginning of a token is shown."""
     profiles = load_profiles()
     found = [
         {"profile": name, "url": one.url, "token": one.shown_token, "current": name == profiles.current}
@@ -168,9 +170,11 @@ def use(
         str, typer.Argument(metavar="[PROFILE]", help="A profile's name.", autocompletion=complete_profile)
     ] = "",
     *,
-    none: Annotated[bool, typer.Option("--none", help="Use none: what `wavepool up` left in .wavepool/.")] = False,
+    none: Annotated[
+        bool, typer.Option("--none", help="Use no profile, only the files that `wavepool up` left in .wavepool/.")
+    ] = False,
 ) -> None:
-    """Make a profile the current one, which applies if neither an option nor the environment says otherwise."""
+    """Make a profile the current one. Options and the environment take precedence."""
     if bool(profile) == none:
         raise InputError("give a profile, or --none")
     use_profile(profile)
@@ -179,7 +183,7 @@ def use(
 
 @app.command()
 def remove(profile: ProfileArgument) -> None:
-    """Delete a profile with its token. The token itself goes on working until it is revoked."""
+    """Delete a profile with its token. The token itself keeps working until it is revoked."""
     remove_profile(profile)
     say(f"removed profile {profile}")
 
@@ -191,25 +195,25 @@ def ssh_include(
         typer.Argument(metavar="enable|disable", help="Add the line, or remove it.", autocompletion=complete_switch),
     ],
 ) -> None:
-    """Let ssh, scp, rsync and editors reach your reservations by name: one Include line at the top of ~/.ssh/config."""
+    """Let ssh, scp, rsync and editors reach your reservations by name: adds an Include line to ~/.ssh/config."""
     if change not in {"enable", "disable"}:
-        raise InputError(f"ssh-include: is {change!r}; say enable or disable")
+        raise InputError(f"ssh-include: {change!r} is not valid; choose enable or disable")
     changed = include(enable=change == "enable")
     for file in changed:
         say(f"{'added the Include line to' if change == 'enable' else 'removed the Include line from'} {file}")
     if not changed:
-        say(f"nothing to do: it is {change}d")
+        say(f"nothing to do: already {change}d")
 
 
 @app.command()
 def path() -> None:
-    """Print where the profiles are stored."""
+    """Print the path of the file with the profiles."""
     results.print(str(profiles_file()), markup=False, soft_wrap=True)
 
 
 def _setting_name(name: str) -> str:
     if name not in NAMES:
-        raise InputError(f"there is no setting {name!r}; there are {', '.join(NAMES)}")
+        raise InputError(f"there is no setting {name!r}; choose {', '.join(NAMES)}")
     return name
 
 
@@ -218,7 +222,7 @@ def _store(name: str, value: str) -> None:
     if name in SETTINGS:
         save_setting(name, value)
         if name == "github_user":
-            say(f"show once that {value} is you, and your reservations take its keys: wavepool keys claim")
+            say(f"prove once that {value} is you, and your reservations accept its keys: wavepool keys claim")
     elif name == "profile":
         use_profile(value)
     else:

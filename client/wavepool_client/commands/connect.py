@@ -21,7 +21,6 @@ from wavepool_client.commands.reservation_lookup import (
     ReservationArgument,
     check_active,
     find_reservation,
-    is_on_terminal,
 )
 from wavepool_client.errors import InputError, WavepoolError
 from wavepool_client.reservation_client import ReservationClient
@@ -29,7 +28,7 @@ from wavepool_client.ssh.access import config_text, has_agent, identities, other
 from wavepool_client.ssh.config_files import is_included, write_config
 from wavepool_client.ssh.remote import CONNECTION_FAILED
 from wavepool_client.terminal.choices import pick
-from wavepool_client.terminal.output import say
+from wavepool_client.terminal.output import is_on_terminal, say
 from wavepool_client.text.reservation_advice import refusal_lines
 from wavepool_client.text.reservations import host_name, nodes_of
 
@@ -45,20 +44,22 @@ def connect(
     *,
     node: Annotated[
         int | None,
-        typer.Option("--node", min=0, help="One of several machines, by rank; asked for on a terminal, else 0."),
+        typer.Option(
+            "--node", min=0, help="The machine, by rank, if there are several. Prompted for on a terminal, else 0."
+        ),
     ] = None,
     agent: Annotated[
         bool | None,
         typer.Option(
             "--agent/--no-agent",
-            help="Forward the agent that holds your keys; default: if nobody else may log in there.",
+            help="Forward your ssh agent. Default: only if no other user may log in there.",
         ),
     ] = None,
     show: Annotated[bool, typer.Option("--print", help="Print the command instead of running it.")] = False,
     endpoint: EndpointOption = None,
     token: TokenOption = None,
 ) -> None:
-    """Connect to an active reservation by SSH. What comes after `--` goes to ssh: options, or a command for there."""
+    """Connect to an active reservation by SSH. Words after `--` go to ssh: options, or a command to run there."""
     words: list[str] = context.meta[PASSED_ON]
     with ReservationClient(endpoint, token) as client:
         found = find_reservation(client, reservation, ("active",))
@@ -78,7 +79,7 @@ def connect(
 def ssh_config(
     reservation: ReservationArgument = "", *, endpoint: EndpointOption = None, token: TokenOption = None
 ) -> None:
-    """Print and store the lines with which `ssh`, `scp`, `rsync` and editors reach a reservation."""
+    """Print and store the lines that let `ssh`, `scp`, `rsync` and editors reach a reservation."""
     with ReservationClient(endpoint, token) as client:
         found = find_reservation(client, reservation, ("active",))
         sys.stdout.write(config_text(found, client.connection))
@@ -90,13 +91,13 @@ def ssh_config(
 
 
 def ssh_proxy(
-    reservation_id: Annotated[str, typer.Argument(metavar="ID", help="A whole id.")],
+    reservation_id: Annotated[str, typer.Argument(metavar="ID", help="A full id.")],
     *,
-    node: Annotated[int, typer.Option("--node", min=0, help="One of several machines, by rank.")] = 0,
+    node: Annotated[int, typer.Option("--node", min=0, help="The machine, by rank, if there are several.")] = 0,
     endpoint: EndpointOption = None,
     token: TokenOption = None,
 ) -> None:
-    """Carry ssh's bytes to a reservation: for ssh's option ProxyCommand."""
+    """Connect ssh to a reservation: for ssh's option ProxyCommand."""
     from wavepool_client.ssh.proxy import carry, leave  # noqa: PLC0415 - WebSockets are for this command alone
 
     with ReservationClient(endpoint, token) as client:
@@ -146,7 +147,7 @@ def _forwards_agent(client: ReservationClient, reservation: dict[str, Any], wish
         return None
     others = [] if wish else others_who_may_log_in(reservation, client.me())
     if others:
-        say(f"your ssh agent is not forwarded: {', '.join(others)} may log in, too, and could use it; see --agent")
+        say(f"your ssh agent is not forwarded: {', '.join(others)} may also log in, and could use it; see --agent")
         return None
     say("your ssh agent is forwarded, so programs there can use its keys while you are connected; see --no-agent")
     return True
@@ -159,7 +160,7 @@ def _command(
     node: int,
     forwards_agent: bool | None,  # noqa: FBT001
 ) -> list[str]:
-    """The command that connects; raises InputError if nobody can log in now."""
+    """The command that connects; raises InputError if it does not accept logins now."""
     check_active(reservation)
     return ssh_command(reservation, connection, words, node, forwards_agent=forwards_agent)
 

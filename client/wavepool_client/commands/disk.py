@@ -8,11 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from wavepool_client.commands.completion import complete_disk
-from wavepool_client.commands.options import EndpointOption, JsonOption, TokenOption, WatchOption, examples
-from wavepool_client.commands.reservation_lookup import is_on_terminal
-from wavepool_client.disk_client import DiskClient
+from wavepool_client.commands.options import Gateway, Group, Shown, YesOption, agrees
 from wavepool_client.errors import InputError
-from wavepool_client.terminal.output import print_json, repeat, results, say
 from wavepool_client.terminal.result_printing import table_of
 from wavepool_client.text.counts import counted
 from wavepool_client.text.disks import (
@@ -32,235 +29,134 @@ from wavepool_client.text.reservations import time_text
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-LIST_SECONDS = 2.0
+SNAPSHOT_SECONDS = 1000.0
+"""Longer than two snapshots take: one may have to wait for the one before."""
 _SIZE = re.compile(r"(\d+(?:\.\d+)?) ?([mgt]?)(?:i?b)?", re.IGNORECASE)
 _GIB_OF = {"m": 1 / 1024, "": 1.0, "g": 1.0, "t": 1024.0}
 
-app = typer.Typer(
-    help="Homes that outlive reservations.",
-    epilog=examples(
-        "wavepool disk create training --size 50g",
-        "wavepool reserve -h 1 --disk training",
-        "wavepool disk list",
-        "wavepool disk delete training",
-    ),
+app = Group(
+    "Homes that outlive reservations.",
+    "wavepool disk create training --size 50g",
+    "wavepool reserve -h 1 --disk training",
+    "wavepool disk list",
+    "wavepool disk delete training",
 )
 
+NAME_RULE = "1 to 63 lower case letters, digits and single hyphens."
 NameArgument = Annotated[str, typer.Argument(metavar="NAME", autocompletion=complete_disk, help="A disk's name.")]
-NewNameArgument = Annotated[
-    str, typer.Argument(metavar="NEW-NAME", help="1 to 63 lower case letters, digits and single hyphens.")
-]
-YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+NewNameArgument = Annotated[str, typer.Argument(metavar="NEW-NAME", help=NAME_RULE)]
 UserIdOption = Annotated[
-    str, typer.Option("--user", metavar="ID", help="A user's id, for operators and administrators; default: you.")
+    str, typer.Option("--user", metavar="ID", help="A user's id, for operators and administrators. Default: you.")
 ]
-
-
 UserOrAllOption = Annotated[
-    str, typer.Option("--user", metavar="ID", help="A user's id, or `all`, for operators; default: you.")
+    str, typer.Option("--user", metavar="ID", help="A user's id, or `all`, for operators. Default: you.")
 ]
 
 
-@app.callback(invoke_without_command=True)
-def disk(
-    context: typer.Context,
-    *,
-    endpoint: EndpointOption = None,
-    token: TokenOption = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Homes that outlive reservations; without a subcommand, lists yours."""
-    if context.invoked_subcommand is None:
-        list_disks(endpoint=endpoint, token=token, as_json=as_json)
-
-
-@app.command("list")
+@app.lists(watch_seconds=2.0)
 def list_disks(
+    gateway: Gateway,
     *,
-    deleted: Annotated[bool, typer.Option("--deleted", help="Also those that are not removed yet.")] = False,
+    deleted: Annotated[
+        bool, typer.Option("--deleted", help="Include deleted disks whose snapshots are still kept.")
+    ] = False,
     user: UserOrAllOption = "",
-    watch: WatchOption = False,
-    endpoint: EndpointOption = None,
-    token: TokenOption = None,
-    as_json: JsonOption = False,
-) -> None:
+) -> Shown:
     """List disks by name."""
-    with DiskClient(endpoint, token) as disks:
-
-        def show() -> None:
-            found = disks.disks(user, deleted=deleted)
-            if as_json:
-                print_json(found)
-            elif found:
-                results.print(table_of(LIST_COLUMNS, map(list_row, found)))
-            else:
-                say("no disk; `wavepool disk create NAME` makes one")
-
-        repeat(show, LIST_SECONDS if watch else 0)
+    found = _disks(gateway, user, deleted=deleted)
+    yield found
+    yield table_of(LIST_COLUMNS, map(list_row, found)) if found else "no disk; `wavepool disk create NAME` makes one"
 
 
-@app.command(epilog=examples("wavepool disk create training", "wavepool disk create training --size 50g"))
+@app.answers("create", "wavepool disk create training", "wavepool disk create training --size 50g")
 def create(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="1 to 63 lower case letters, digits and single hyphens.")],
+    gateway: Gateway,
+    name: Annotated[str, typer.Argument(metavar="NAME", help=NAME_RULE)],
     *,
     size: Annotated[
-        str,
-        typer.Option("--size", metavar="SIZE", help="The most that it may have, such as 50g; default: the most."),
+        str, typer.Option("--size", metavar="SIZE", help="Largest size, such as 50g. Default: the operator's limit.")
     ] = "",
-    endpoint: EndpointOption = None,
-    token: TokenOption = None,
-    as_json: JsonOption = False,
-) -> None:
+) -> Shown:
     """Make an empty disk."""
-    size_gib = gib_of(size) if size else None
-    with DiskClient(endpoint, token) as disks:
-        made = disks.create(name, size_gib)
-    if as_json:
-        print_json(made)
-        return
+    limit = {"size_gib": gib_of(size)} if size else {}
+    made = gateway.ask("POST", "disks", body={"name": name, **limit})
+    yield made
     most = size_text(made.get("size_limit_bytes"))
-    say(f"{made['name']} may have {most}; use it with `wavepool reserve --disk {name}`")
+    yield f"{made['name']} holds up to {most}; use it with `wavepool reserve --disk {name}`"
 
 
-@app.command()
-def delete(
-    name: NameArgument,
-    *,
-    yes: YesOption = False,
-    user: UserIdOption = "",
-    endpoint: EndpointOption = None,
-    token: TokenOption = None,
-    as_json: JsonOption = False,
-) -> None:
+@app.answers("delete")
+def delete(gateway: Gateway, name: NameArgument, *, yes: YesOption = False, user: UserIdOption = "") -> Shown:
     """Delete a disk. Its snapshots are removed some time later."""
-    agree_to(f"Delete the disk {name}?", yes=yes)
-    with DiskClient(endpoint, token) as disks:
-        gone = disks.delete(name, user)
-    if as_json:
-        print_json(gone)
-        return
-    say(f"{name} is {state_text(gone)}")
+    if not agrees(f"Delete the disk {name}?", yes=yes):
+        raise typer.Exit
+    gone = gateway.ask("DELETE", "disks", name, user_id=user)
+    yield gone
+    yield f"{name} is {state_text(gone)}"
 
 
-@app.command(epilog=examples("wavepool disk rename training old-training"))
-def rename(
-    name: NameArgument,
-    new_name: NewNameArgument,
-    *,
-    user: UserIdOption = "",
-    endpoint: EndpointOption = None,
-    token: TokenOption = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Give a disk another name."""
-    with DiskClient(endpoint, token) as disks:
-        renamed = disks.rename(name, new_name, user)
-    if as_json:
-        print_json(renamed)
-        return
-    say(f"{name} is {new_name} now")
+@app.answers("rename", "wavepool disk rename training old-training")
+def rename(gateway: Gateway, name: NameArgument, new_name: NewNameArgument, *, user: UserIdOption = "") -> Shown:
+    """Rename a disk."""
+    yield gateway.ask("PATCH", "disks", name, body={"name": new_name}, user_id=user)
+    yield f"{name} is now called {new_name}"
 
 
-@app.command(epilog=examples("wavepool disk clone training experiment"))
-def clone(
-    name: NameArgument,
-    new_name: NewNameArgument,
-    *,
-    user: UserIdOption = "",
-    endpoint: EndpointOption = None,
-    token: TokenOption = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Make a disk that begins with the last snapshot of another one, which may be in use."""
-    with DiskClient(endpoint, token) as disks:
-        made = disks.clone(name, new_name, user)
-    if as_json:
-        print_json(made)
-        return
+@app.answers("clone", "wavepool disk clone training experiment")
+def clone(gateway: Gateway, name: NameArgument, new_name: NewNameArgument, *, user: UserIdOption = "") -> Shown:
+    """Make a disk from the last snapshot of another one, which may be in use."""
+    made = gateway.ask("POST", "disks", name, "clone", body={"name": new_name}, user_id=user)
+    yield made
     safe = time_text(made.get("safe_time"))
-    say(f"{new_name} is {name} as of {safe}" if safe else f"{new_name} is empty, as {name} is")
+    yield f"{new_name} is {name} as of {safe}" if safe else f"{new_name} is empty, as {name} is"
 
 
-@app.command("list-content")
-def list_content(
-    name: NameArgument,
-    *,
-    user: UserIdOption = "",
-    endpoint: EndpointOption = None,
-    token: TokenOption = None,
-    as_json: JsonOption = False,
-) -> None:
+@app.answers("list-content")
+def list_content(gateway: Gateway, name: NameArgument, *, user: UserIdOption = "") -> Shown:
     """List the files of a disk's last snapshot. It needs no machine."""
-    with DiskClient(endpoint, token) as disks:
-        found = disks.content(name, user)
-    if as_json:
-        print_json(found)
-        return
+    found = gateway.ask("GET", "disks", name, "content", user_id=user)
+    yield found
     if not found.get("snapshot"):
-        say(f"{name} has no snapshot yet")
+        yield f"{name} has no snapshot yet"
         return
-    say(f"{name} as of {time_text(found['snapshot'].get('time'))}")
-    results.print(table_of(CONTENT_COLUMNS, map(content_row, found["files"])))
+    yield f"{name} as of {time_text(found['snapshot'].get('time'))}"
+    yield table_of(CONTENT_COLUMNS, map(content_row, found["files"]))
     if found.get("is_cut"):
-        say(f"and more: {found['snapshot'].get('files')} files in all, of which only the first are listed")
+        yield f"and more: {found['snapshot'].get('files')} files in all; only the first are listed"
 
 
-@app.command()
-def snapshot(
-    name: NameArgument,
-    *,
-    user: UserIdOption = "",
-    endpoint: EndpointOption = None,
-    token: TokenOption = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Save a disk that an active reservation has, now."""
-    with DiskClient(endpoint, token) as disks:
-        taken = disks.snapshot(name, user)
-    if as_json:
-        print_json(taken)
-        return
-    say(f"{name} is saved: {snapshot_text(taken)}")
+@app.answers("snapshot")
+def snapshot(gateway: Gateway, name: NameArgument, *, user: UserIdOption = "") -> Shown:
+    """Save a disk that is in use by an active reservation, now."""
+    taken = save(gateway, name, user)
+    yield taken
+    yield f"{name} is saved: {snapshot_text(taken)}"
 
 
-@app.command()
-def unlock(
-    name: NameArgument,
-    *,
-    user: UserIdOption = "",
-    endpoint: EndpointOption = None,
-    token: TokenOption = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Say who has a disk, and how it becomes free. There are no locks that could be stale."""
-    with DiskClient(endpoint, token) as disks:
-        found = one_of(disks.disks(user), name)
-    if as_json:
-        print_json(found)
-        return
-    say(holder_text(found))
+@app.answers("unlock")
+def unlock(gateway: Gateway, name: NameArgument, *, user: UserIdOption = "") -> Shown:
+    """Show which reservation uses a disk, and how the disk becomes free. There are no stale locks."""
+    found = one_of(_disks(gateway, user), name)
+    yield found
+    yield holder_text(found)
 
 
-@app.command()
-def usage(
-    *,
-    user: UserOrAllOption = "",
-    endpoint: EndpointOption = None,
-    token: TokenOption = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Say how much is on disks; deleted ones are among them until they are removed."""
-    with DiskClient(endpoint, token) as disks:
-        found = disks.disks(user, deleted=True)
-    if as_json:
-        print_json(found)
-        return
+@app.answers("usage")
+def usage(gateway: Gateway, *, user: UserOrAllOption = "") -> Shown:
+    """Show how much is stored on disks, including deleted ones until they are removed."""
+    found = _disks(gateway, user, deleted=True)
+    yield found
     if not found:
-        say("no disk")
+        yield "no disk"
         return
-    results.print(table_of(USAGE_COLUMNS, map(usage_row, found)))
+    yield table_of(USAGE_COLUMNS, map(usage_row, found))
     total = size_text(sum(int(one.get("size_bytes") or 0) for one in found))
-    say(f"{total} in the last snapshots of {counted(len(found), 'disk')}")
+    yield f"{total} in the last snapshots of {counted(len(found), 'disk')}"
+
+
+def save(gateway: Gateway, name: str, user_id: str = "") -> dict[str, Any]:
+    """Takes a snapshot of a disk that an active reservation has; this may take minutes."""
+    return gateway.ask("POST", "disks", name, "snapshot", user_id=user_id, timeout_seconds=SNAPSHOT_SECONDS)
 
 
 def one_of(found: Sequence[dict[str, Any]], name: str) -> dict[str, Any]:
@@ -271,19 +167,13 @@ def one_of(found: Sequence[dict[str, Any]], name: str) -> dict[str, Any]:
     raise InputError(f"there is no disk {name!r}; `wavepool disk list` lists them")
 
 
-def agree_to(question: str, *, yes: bool) -> None:
-    """Asks on a terminal; raises InputError in a script that does not say --yes."""
-    if yes:
-        return
-    if not is_on_terminal():
-        raise InputError("--yes is missing: nobody can be asked here")
-    if not typer.confirm(question, err=True):
-        raise typer.Exit
-
-
 def gib_of(text: str) -> float:
     """GiB of a size such as `50g`, `500m` or `1t`; a number alone is GiB. Raises InputError."""
     found = _SIZE.fullmatch(text.strip())
     if not found or not float(found[1]):
         raise InputError(f"--size: is {text!r}; give a size such as 50g, 500m or 1t")
     return float(found[1]) * _GIB_OF[found[2].lower()]
+
+
+def _disks(gateway: Gateway, user_id: str, *, deleted: bool = False) -> list[dict[str, Any]]:
+    return list(gateway.ask("GET", "disks", user_id=user_id, deleted=deleted)["disks"])

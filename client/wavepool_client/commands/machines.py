@@ -3,34 +3,36 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from wavepool_client.commands.completion import complete_machine
-from wavepool_client.commands.machine_request import GpuOption, ReasonOption, request
-from wavepool_client.commands.options import EndpointOption, JsonOption, TokenOption, examples
-from wavepool_client.errors import InputError
-from wavepool_client.pool_client import PoolClient
-from wavepool_client.terminal.machine_report import MACHINE_COLUMNS, OFFER_COLUMNS, machine_row, offer_row, tell_machine
-from wavepool_client.terminal.output import print_json, results, say
+from wavepool_client.commands.completion import complete_gpu_type, complete_machine
+from wavepool_client.commands.options import EndpointOption, Gateway, Group, Shown, TokenOption, YesOption, agrees
+from wavepool_client.errors import UnreachableError
+from wavepool_client.terminal.machine_progress import start_shown_on
+from wavepool_client.terminal.machine_report import (
+    MACHINE_COLUMNS,
+    OFFER_COLUMNS,
+    machine_row,
+    offer_row,
+    print_state,
+)
+from wavepool_client.terminal.output import notes, say
 from wavepool_client.terminal.result_printing import table_of
-from wavepool_client.text.machines import money_text, tariff_text
+from wavepool_client.text.machines import OVER_STATES, READY_STATES, money_text, order_text, tariff_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-app = typer.Typer(
-    help="The machines of the pool.",
-    epilog=examples(
-        "wavepool machines",
-        "wavepool machines offers --gpu MI300X",
-        "wavepool machines request --gpu MI300X --max-price 2.50 --wait",
-        "wavepool machines logs -f mach_01J…",
-        "wavepool machines stop mach_01J… --reason 'not needed'",
-    ),
+app = Group(
+    "The machines of the pool.",
+    "wavepool machines",
+    "wavepool machines offers --gpu MI300X",
+    "wavepool machines request --gpu MI300X --max-price 2.50 --wait",
+    "wavepool machines logs -f mach_01J…",
+    "wavepool machines stop mach_01J… --reason 'not needed'",
 )
-
 
 MachineArgument = Annotated[
     str,
@@ -38,166 +40,152 @@ MachineArgument = Annotated[
         metavar="ID", help="A machine's id, as `wavepool machines` lists them.", autocompletion=complete_machine
     ),
 ]
-ForceOption = Annotated[bool, typer.Option("--force", help="Also if reservations stand on it.")]
-AllOption = Annotated[bool, typer.Option("--all", "-a", help="Also machines that are over.")]
-
+ForceOption = Annotated[bool, typer.Option("--force", help="Even if it has reservations.")]
+GpuOption = Annotated[str, typer.Option("--gpu", help="The GPU type.", autocompletion=complete_gpu_type)]
+ReasonOption = Annotated[str, typer.Option("--reason", help="A note that is shown with the machine.")]
 
 IN_TARIFF = frozenset({"price_usd_per_hour", "minimum_billed_seconds", "billing_increment_seconds"})
 """Fields that are shown together, as a sentence."""
+SECONDS_PER_HOUR = 3600
 
 
-@app.callback(invoke_without_command=True)
-def machines(
-    context: typer.Context,
-    *,
-    everything: AllOption = False,
-    endpoint: EndpointOption = None,
-    token: TokenOption = None,
-    as_json: JsonOption = False,
-) -> None:
-    """The machines of the pool; without a subcommand, lists them."""
-    if context.invoked_subcommand is None:
-        list_machines(everything=everything, endpoint=endpoint, token=token, as_json=as_json)
-
-
-@app.command("list")
+@app.lists()
 def list_machines(
+    gateway: Gateway,
     *,
-    everything: AllOption = False,
-    endpoint: EndpointOption = None,
-    token: TokenOption = None,
-    as_json: JsonOption = False,
-) -> None:
+    everything: Annotated[bool, typer.Option("--all", "-a", help="Include machines that are over.")] = False,
+) -> Shown:
     """List the machines, with the cost of each so far."""
-    with PoolClient(endpoint, token) as pool:
-        found = pool.machine_list(include_ended=everything)
-    if as_json:
-        print_json(found["machines"])
-        return
-    results.print(table_of(MACHINE_COLUMNS, map(machine_row, found["machines"])))
+    found = gateway.ask("GET", "machines", include_ended=everything)
+    yield found["machines"]
+    yield table_of(MACHINE_COLUMNS, map(machine_row, found["machines"]))
     for refused in found.get("refused_providers", ()):
-        say(f"provider {refused['provider']}: {refused['message']}")
+        yield f"provider {refused['provider']}: {refused['message']}"
     for stopped in found.get("stopped_sources", ()):
-        say(f"{_source(stopped)}: {stopped['message']}")
+        yield f"{_source(stopped)}: {stopped['message']}"
 
 
-@app.command()
-def show(
-    machine_id: MachineArgument,
-    *,
-    endpoint: EndpointOption = None,
-    token: TokenOption = None,
-    as_json: JsonOption = False,
-) -> None:
+@app.answers("show")
+def show(gateway: Gateway, machine_id: MachineArgument) -> Shown:
     """Show one machine: its hardware, its state with the reason, and its cost."""
-    with PoolClient(endpoint, token) as pool:
-        machine = pool.machine(machine_id)
-    if as_json:
-        print_json(machine)
-        return
+    machine = gateway.ask("GET", "machines", machine_id)
+    yield machine
     shown = {**machine, "tariff": tariff_text(machine), "cost_usd": money_text(machine.get("cost_usd"))}
     shown["reservation_ids"] = ", ".join(machine.get("reservation_ids", ()))
     rows = [(name, value) for name, value in shown.items() if name not in IN_TARIFF and value not in ("", None, 0)]
-    results.print(table_of(("field", "value"), rows))
+    yield table_of(("field", "value"), rows)
 
 
 @app.command()
 def logs(
     machine_id: MachineArgument,
     *,
-    follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on until the machine is over.")] = False,
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Keep printing until the machine is over.")] = False,
     tail: Annotated[int, typer.Option("--tail", "-n", min=0, max=10_000, help="Only the last lines; 0: all.")] = 0,
     endpoint: EndpointOption = None,
     token: TokenOption = None,
 ) -> None:
     """Print the output of a machine's executor. Like all changes of machines, this takes an operator's token."""
-    with PoolClient(endpoint, token) as pool:
-        for piece in pool.log(machine_id, following=follow, tail=tail):
+    with Gateway(endpoint, token) as gateway:
+        for piece in gateway.pieces("machines", machine_id, "logs", follow=follow, tail=tail):
             sys.stdout.write(piece.decode(errors="replace"))
             sys.stdout.flush()
 
 
-@app.command()
+@app.answers("drain")
 def drain(
-    machine_id: MachineArgument,
-    *,
-    reason: ReasonOption = "",
-    force: ForceOption = False,
-    endpoint: EndpointOption = None,
-    token: TokenOption = None,
-    as_json: JsonOption = False,
-) -> None:
+    gateway: Gateway, machine_id: MachineArgument, *, reason: ReasonOption = "", force: ForceOption = False
+) -> Shown:
     """Let a machine finish its runs and reservations, then stop it."""
-    with PoolClient(endpoint, token) as pool:
-        tell_machine(pool.drain(machine_id, reason, force=force), as_json=as_json)
+    yield from _state_shown(gateway.ask("POST", "machines", machine_id, "drain", reason=reason, force=force))
 
 
-@app.command()
+@app.answers("stop")
 def stop(
+    gateway: Gateway,
     machine_id: MachineArgument,
     *,
     reason: ReasonOption = "",
     force: ForceOption = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask, even if jobs run on it.")] = False,
-    endpoint: EndpointOption = None,
-    token: TokenOption = None,
-    as_json: JsonOption = False,
-) -> None:
+    yes: YesOption = False,
+) -> Shown:
     """Stop a machine at once; its runs start again elsewhere."""
-    with PoolClient(endpoint, token) as pool:
-        if not yes and pool.machine(machine_id).get("state") == "BUSY":
-            _confirm(machine_id)
-        tell_machine(pool.stop(machine_id, reason, force=force), as_json=as_json)
+    is_busy = not yes and gateway.ask("GET", "machines", machine_id).get("state") == "BUSY"
+    if is_busy and not agrees(f"Jobs run on {machine_id}, and will start again elsewhere. Stop it?", yes=yes):
+        raise typer.Abort
+    yield from _state_shown(gateway.ask("POST", "machines", machine_id, "stop", reason=reason, force=force))
 
 
-app.command()(request)
-
-
-@app.command()
-def offers(
+@app.answers("request")
+def request(  # noqa: PLR0913 - an argument for each option
+    gateway: Gateway,
     *,
     gpu: GpuOption = "",
-    endpoint: EndpointOption = None,
-    token: TokenOption = None,
-    as_json: JsonOption = False,
-) -> None:
-    """List the machines that can be had now, cheapest per GPU first: their cost, and what users pay for their GPUs."""
-    with PoolClient(endpoint, token) as pool:
-        reported = pool.offers(gpu)
-    if as_json:
-        print_json(reported)
-        return
-    results.print(table_of(OFFER_COLUMNS, map(offer_row, reported["offers"])))
+    gpus: Annotated[int, typer.Option("--gpus", help="The number of GPUs: 1, 2, 4 or 8.")] = 1,
+    provider: Annotated[str, typer.Option(help="Only this provider.")] = "",
+    backend: Annotated[str, typer.Option(help="As `wavepool machines offers` lists them.")] = "",
+    region: Annotated[str, typer.Option(help="As `wavepool machines offers` lists them.")] = "",
+    spot: Annotated[str | None, typer.Option(help="spot, on-demand or auto. Default: the pool's setting.")] = None,
+    max_price: Annotated[float, typer.Option(help="Dollars per hour of the whole machine; 0: no limit.")] = 0.0,
+    max_hours: Annotated[float, typer.Option(help="The provider ends it after this time; 0: no limit.")] = 0.0,
+    force_new: Annotated[bool, typer.Option("--force-new", help="A new machine, even if one is ready.")] = False,
+    reason: ReasonOption = "",
+    key: Annotated[str, typer.Option("--key", help="A repeated key asks for the same machine.")] = "",
+    wait: Annotated[bool, typer.Option("--wait", help="Show its start until it is ready or has failed.")] = False,
+) -> Shown:
+    """Ask for a machine that no submission waits for: one that is ready, or a new one."""
+    order: dict[str, Any] = {"gpu_count": gpus, "force_new": force_new}
+    order |= {"max_price_usd_per_hour": max_price, "max_duration_seconds": max_hours * SECONDS_PER_HOUR}
+    texts = {"gpu_type": gpu, "provider": provider, "backend": backend, "region": region, "spot": spot}
+    order |= {name: text for name, text in {**texts, "reason": reason}.items() if text}
+    ordered = gateway.once("machines", body=order, key=key)
+    machine: dict[str, Any] = ordered["machine"]
+    say(f"{machine['id']} {'was ordered' if ordered.get('started') else 'is there'}: {order_text(machine)}")
+    yield from _state_shown(_awaited(gateway, machine) if wait else machine)
+
+
+@app.answers("offers")
+def offers(gateway: Gateway, *, gpu: GpuOption = "") -> Shown:
+    """List the machines that can be rented now, cheapest per GPU first: their cost, and the price that users pay."""
+    reported = gateway.ask("GET", "offers", gpu_type=gpu)
+    yield reported
+    yield table_of(OFFER_COLUMNS, map(offer_row, reported["offers"]))
     for failure in reported["failures"]:
-        say(f"provider {failure['provider']} made no offers: {failure['message']}")
+        yield f"provider {failure['provider']} made no offers: {failure['message']}"
 
 
-@app.command()
-def resume(
-    *,
-    gpu: GpuOption = "",
-    endpoint: EndpointOption = None,
-    token: TokenOption = None,
-    as_json: JsonOption = False,
-) -> None:
+@app.answers("resume")
+def resume(gateway: Gateway, *, gpu: GpuOption = "") -> Shown:
     """Rent machines again from sources that were stopped because too many machines in a row ran nothing."""
-    with PoolClient(endpoint, token) as pool:
-        resumed = pool.resume(gpu)
-    if as_json:
-        print_json(resumed)
-        return
+    resumed = gateway.ask("POST", "providers", "resume", gpu_type=gpu)["resumed_sources"]
+    yield resumed
     for source in resumed:
-        say(f"machines are rented again: {_source(source)}")
+        yield f"machines are rented again: {_source(source)}"
     if not resumed:
-        say("nothing was stopped")
+        yield "nothing was stopped"
+
+
+def _state_shown(machine: dict[str, Any]) -> Shown:
+    yield machine
+    print_state(machine)
+
+
+def _awaited(gateway: Gateway, machine: dict[str, Any]) -> dict[str, Any]:
+    """Waits until the machine is ready and returns it; raises UnreachableError if it never becomes ready."""
+    path = ("machines", str(machine["id"]))
+    if machine.get("state") not in READY_STATES:
+        events = gateway.followed(*path, "events", is_over=lambda: bool(gateway.ask("GET", *path).get("release_time")))
+        with start_shown_on(notes) as show_event:
+            for event in events:
+                show_event(event)
+                if event.status in READY_STATES | OVER_STATES | {"DRAINING"}:
+                    break
+    machine = gateway.ask("GET", *path)
+    if machine.get("state") in READY_STATES:
+        return machine
+    raise UnreachableError(f"{path[1]} is {str(machine.get('state')).lower()}: {machine.get('reason')}")
 
 
 def _source(source: Mapping[str, str]) -> str:
     place = f"{source['provider']}/{source['backend']}" if source["backend"] else source["provider"]
     return f"{source['gpu_type']} at {place}"
-
-
-def _confirm(machine_id: str) -> None:
-    if not sys.stdin.isatty():
-        raise InputError(f"jobs run on {machine_id}; give --yes to stop it all the same, or drain it")
-    typer.confirm(f"Jobs run on {machine_id}, and will start again elsewhere. Stop it?", abort=True, err=True)

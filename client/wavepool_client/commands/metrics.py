@@ -9,19 +9,16 @@ from typing import Annotated, Any
 
 import typer
 
-from wavepool_client.commands.options import EndpointOption, JsonOption, TokenOption, connect, examples
+from wavepool_client.commands.options import Client, Group, Shown, answered
 from wavepool_client.errors import InputError
-from wavepool_client.terminal.output import print_json, results, say
 from wavepool_client.terminal.result_printing import table_of
 
-app = typer.Typer(
-    help="What became of jobs, and what waits now.",
-    epilog=examples(
-        "wavepool metrics",
-        "wavepool metrics --by user --since 7d",
-        "wavepool metrics --by problem --since 2026-11-01 --until 2026-12-01 --json | jq '.groups[].efficiency'",
-        "wavepool metrics queues",
-    ),
+app = Group(
+    "Metrics of jobs that are over, and of what waits now.",
+    "wavepool metrics",
+    "wavepool metrics --by user --since 7d",
+    "wavepool metrics --by problem --since 2026-11-01 --until 2026-12-01 --json | jq '.groups[].efficiency'",
+    "wavepool metrics queues",
 )
 
 _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
@@ -29,7 +26,7 @@ _AGO = re.compile(rf"(\d{{1,5}})([{''.join(_UNITS)}])")
 
 
 class Grouping(StrEnum):
-    """What jobs are put together by."""
+    """The ways to group jobs."""
 
     ALL = "all"
     USER = "user"
@@ -39,58 +36,47 @@ class Grouping(StrEnum):
     GPU_TYPE = "gpu_type"
 
 
-@app.callback(invoke_without_command=True)
+@app.by_itself
+@answered
 def metrics(
-    context: typer.Context,
+    gateway: Client,
     *,
-    by: Annotated[Grouping, typer.Option("--by", help="What jobs are put together by.")] = Grouping.ALL,
+    by: Annotated[Grouping, typer.Option("--by", help="How to group the jobs.")] = Grouping.ALL,
     since: Annotated[
-        str, typer.Option("--since", metavar="TIME", help="24h, 7d, or a day or instant (UTC); default: a day.")
+        str, typer.Option("--since", metavar="TIME", help="24h, 7d, or a day or instant (UTC). Default: 24h.")
     ] = "",
-    until: Annotated[str, typer.Option("--until", metavar="TIME", help="Likewise; default: now.")] = "",
+    until: Annotated[str, typer.Option("--until", metavar="TIME", help="Likewise. Default: now.")] = "",
     account: Annotated[str, typer.Option("--account", metavar="ID", help="Default: your own; for operators all.")] = "",
-    endpoint: EndpointOption = None,
-    token: TokenOption = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Show what became of the jobs of a period: how they ended, waited and ran, and what their GPU time was for."""
-    if context.invoked_subcommand is not None:
-        return
+) -> Shown:
+    """Show how the jobs of a period ended, waited and ran, and how their GPU time was used."""
     given = {"group_by": by.value, "since": _instant("--since", since), "until": _instant("--until", until)}
-    given["account_id"] = account
-    with connect(endpoint, token) as client:
-        found = client.job_metrics({name: value for name, value in given.items() if value})
-    if as_json:
-        print_json(found)
-        return
+    found = gateway.job_metrics({**given, "account_id": account})
+    yield found
     if not found["groups"]:
-        say("no job ended in this time")
+        yield "no job ended in this time"
         return
     columns = (
         by.value.replace("_", " "),
         *("jobs", "verdicts", "accepted", "failed", "lost", "wait p50", "p90", "run p50", "p90"),
         *("useful GPU s", "paid", "efficiency", "GFLOP/s"),
     )
-    results.print(table_of(columns, map(_row, found["groups"])))
+    yield table_of(columns, map(_row, found["groups"]))
 
 
-@app.command()
-def queues(*, endpoint: EndpointOption = None, token: TokenOption = None, as_json: JsonOption = False) -> None:
+@app.answers("queues")
+def queues(gateway: Client) -> Shown:
     """Show what waits and runs now, by queue and GPU type."""
-    with connect(endpoint, token) as client:
-        found = client.queue_metrics()
-    if as_json:
-        print_json(found)
-        return
+    found = gateway.queue_metrics()
+    yield found
     if not found["queues"]:
-        say("nothing waits and nothing runs")
+        yield "nothing waits and nothing runs"
         return
     minutes = float(found.get("window_seconds") or 0) / 60
     columns = (
         *("queue", "gpu", "waiting", "running", "stuck", "longest wait", "p90"),
         *(f"ended in {minutes:g} min", "failed", "lost"),
     )
-    results.print(table_of(columns, map(_queue_row, found["queues"])))
+    yield table_of(columns, map(_queue_row, found["queues"]))
 
 
 def _instant(option: str, text: str) -> str:

@@ -1,30 +1,34 @@
-"""`wavepool statement`, `wavepool grants`, `wavepool budgets`."""
+"""`wavepool costs`, `limits`, `statement`, `grants` and `budgets`."""
 
 from __future__ import annotations
 
+import math
 import sys
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path  # noqa: TC003 - typer reads it at run time
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import typer
 
-from wavepool_client.commands.options import EndpointOption, JsonOption, TokenOption, examples
+from wavepool_client.commands.options import Gateway, Group, Shown, answered
 from wavepool_client.errors import InputError
-from wavepool_client.money_client import MoneyClient
-from wavepool_client.terminal.output import print_json, results, say
+from wavepool_client.terminal.output import results, say
 from wavepool_client.terminal.result_printing import table_of
 from wavepool_client.text.machines import dollars_text
 
+AMOUNTS = {"granted": "granted_usd", "spent": "charged_usd", "held": "held_usd", "available": "available_usd"}
+
 FromOption = Annotated[
-    str, typer.Option("--from", metavar="DATE", help="The first day or instant (UTC); else the beginning.")
+    str, typer.Option("--from", metavar="DATE", help="The first day or instant (UTC). Default: the beginning.")
 ]
-ToOption = Annotated[str, typer.Option("--to", metavar="DATE", help="The first day or instant after it; none: now.")]
-AccountOption = Annotated[str, typer.Option("--account", metavar="ID", help="Its id or name; default: your own.")]
+ToOption = Annotated[
+    str, typer.Option("--to", metavar="DATE", help="The end, which is not included: a day or instant. Default: now.")
+]
+AccountOption = Annotated[str, typer.Option("--account", metavar="ID", help="An account's id or name. Default: yours.")]
 AccountArgument = Annotated[str, typer.Argument(metavar="ACCOUNT", help="The account's id or name.")]
 DollarsArgument = Annotated[str, typer.Argument(metavar="DOLLARS", help="For example 5 or 0.25.")]
-WhyOption = Annotated[str, typer.Option("--description", "-m", help="For the account's statement.")]
+WhyOption = Annotated[str, typer.Option("--description", "-m", help="A note for the account's statement.")]
 
 
 class Form(StrEnum):
@@ -35,42 +39,96 @@ class Form(StrEnum):
     HTML = "html"
 
 
-def statement(
+@answered
+def costs(
+    gateway: Gateway,
     *,
-    month: Annotated[str, typer.Option(metavar="YYYY-MM", help="A month, in place of --from and --to.")] = "",
+    report: Annotated[
+        bool,
+        typer.Option("--report", help="The cost of machines, the charges, and why they differ; for operators."),
+    ] = False,
+    verify: Annotated[
+        bool, typer.Option("--verify", help="Check the whole ledger; exits with 1 if it is wrong; for operators.")
+    ] = False,
+    start: FromOption = "",
+    end: ToOption = "",
+) -> Shown:
+    """Show the account's credit and spending; for operators also the cost of machines."""
+    if report:
+        answer = gateway.ask("GET", "billing", "report", **_period(start, end))
+        yield answer
+        _show_report(answer)
+    elif verify:
+        answer = gateway.ask("GET", "billing", "verify")
+        yield answer
+        _show_proof(answer)
+    else:
+        answer = gateway.ask("GET", "costs")
+        yield answer
+        amounts = [(name, dollars_text(answer[field])) for name, field in AMOUNTS.items() if field in answer]
+        yield table_of(("", ""), [("account", answer.get("account_name")), *amounts, ("alert", _alert(answer))])
+        rows = (
+            (p.get("create_time"), p.get("kind"), dollars_text(p.get("amount_usd")), p.get("description"))
+            for p in cast("list[dict[str, Any]]", answer.get("postings") or [])
+        )
+        yield table_of(("time", "kind", "amount", "what"), rows)
+
+
+@answered
+def limits(gateway: Gateway) -> Shown:
+    """Show how many submissions the account may make now, and its limits."""
+    answer = gateway.ask("GET", "limits")
+    yield answer
+    hour, renew = answer.get("max_submissions_per_hour"), answer.get("renew_after_seconds")
+    rows = [
+        ("possible now", answer.get("remaining_submissions"), "", ""),
+        ("jobs in flight", answer.get("jobs_in_flight"), answer.get("max_jobs_in_flight"), ""),
+        (
+            "submissions in the last hour",
+            answer.get("submissions_in_last_hour"),
+            "none" if hour is None else hour,
+            f"one more in {math.ceil(renew)} s" if hour and isinstance(renew, int | float) else "",
+        ),
+    ]
+    yield table_of(("submissions", "now", "limit", ""), rows)
+
+
+@answered
+def statement(
+    gateway: Gateway,
+    *,
+    month: Annotated[str, typer.Option(metavar="YYYY-MM", help="A month, instead of --from and --to.")] = "",
     start: FromOption = "",
     end: ToOption = "",
     account: AccountOption = "",
-    user: Annotated[str, typer.Option(metavar="ID", help="Only what was charged for this user.")] = "",
-    form: Annotated[Form, typer.Option("--format", help="A page in HTML can be printed and filed.")] = Form.TABLE,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="A file, in place of stdout.")] = None,
-    endpoint: EndpointOption = None,
-    token: TokenOption = None,
-    as_json: JsonOption = False,
-) -> None:
+    user: Annotated[str, typer.Option(metavar="ID", help="Only this user's charges.")] = "",
+    form: Annotated[Form, typer.Option("--format", help="HTML can be printed and filed.")] = Form.TABLE,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Write to this file, not to stdout.")] = None,
+) -> Shown:
     """Show an account's movements of a period, with the balance before and after."""
-    start, end = _month(month) if month else (instant_of(start), instant_of(end))
-    with MoneyClient(endpoint, token) as money:
-        if form is not Form.TABLE:
-            _write(money.statement_text(form, start, end, account, user), output)
-            return
-        answer = money.statement(start, end, account, user)
-    if as_json:
-        print_json(answer)
-        return
+    query: dict[str, Any] = {
+        **(_month(month) if month else _period(start, end)),
+        "account_id": account,
+        "user_id": user,
+    }
+    if form is not Form.TABLE:
+        _write(b"".join(gateway.pieces("billing", "statement", **query, format=form.value)).decode(), output)
+        raise typer.Exit
+    answer = gateway.ask("GET", "billing", "statement", **query)
+    yield answer
     balances = [(name, dollars_text(answer.get(f"{name}_usd"))) for name in ("opening", "closing", "held")]
-    results.print(table_of(("", ""), [("account", answer.get("account_name")), *balances]))
+    yield table_of(("", ""), [("account", answer.get("account_name")), *balances])
     for name in ("day", "problem", "gpu_type", "user"):
         rows = [
             (one["label"] or "none", one["works"], dollars_text(one["charged_usd"])) for one in answer[f"by_{name}"]
         ]
         if rows:
-            results.print(table_of((name.replace("_", " "), "number", "charged"), rows))
-    rows = [
+            yield table_of((name.replace("_", " "), "number", "charged"), rows)
+    lines = [
         (_times(line), line["kind"], dollars_text(line["amount_usd"]), line["description"], line["reason"])
         for line in answer["lines"]
     ]
-    results.print(table_of(("time", "kind", "amount", "what", "why not more"), rows))
+    yield table_of(("time", "kind", "amount", "what", "why not more"), lines)
 
 
 def _times(line: dict[str, Any]) -> str:
@@ -79,33 +137,23 @@ def _times(line: dict[str, Any]) -> str:
     return f"{first} to {last}" if first and first != last else str(last)
 
 
-grants = typer.Typer(
-    help="Credit that was granted.",
-    epilog=examples("wavepool grants", "wavepool grants add acct_01J… 5 -m welcome --expires 2027-01-01"),
+grants = Group(
+    "Credit that was granted.",
+    "wavepool grants",
+    "wavepool grants add acct_01J… 5 -m welcome --expires 2027-01-01",
 )
-budgets = typer.Typer(
-    help="Limits for what may be charged in a period.",
-    epilog=examples("wavepool budgets", "wavepool budgets set account acct_01J… month 20"),
+budgets = Group(
+    "Limits on the charges of a period.",
+    "wavepool budgets",
+    "wavepool budgets set account acct_01J… month 20",
 )
 
 
-@grants.callback(invoke_without_command=True)
-def list_grants(
-    context: typer.Context,
-    *,
-    account: AccountOption = "",
-    endpoint: EndpointOption = None,
-    token: TokenOption = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Credit that was granted; without a subcommand, lists an account's grants with what is left of each."""
-    if context.invoked_subcommand is not None:
-        return
-    with MoneyClient(endpoint, token) as money:
-        found = money.grants(account)
-    if as_json:
-        print_json(found)
-        return
+@grants.lists()
+def list_grants(gateway: Gateway, *, account: AccountOption = "") -> Shown:
+    """List an account's grants, newest first, with the rest of each."""
+    found = gateway.ask("GET", "billing", "grants", account_id=account)["grants"]
+    yield found
     rows = [
         (
             one["create_time"],
@@ -116,53 +164,44 @@ def list_grants(
         )
         for one in found
     ]
-    results.print(table_of(("time", "granted", "left", "expires", "what"), rows))
+    yield table_of(("time", "granted", "left", "expires", "what"), rows)
 
 
-@grants.command("add")
+@grants.answers("add")
 def add_grant(
+    gateway: Gateway,
     account: AccountArgument,
     dollars: DollarsArgument,
     *,
     description: WhyOption = "",
-    expires: Annotated[str, typer.Option(metavar="DATE", help="When the rest lapses (UTC); none: never.")] = "",
-    endpoint: EndpointOption = None,
-    token: TokenOption = None,
-    as_json: JsonOption = False,
-) -> None:
+    expires: Annotated[str, typer.Option(metavar="DATE", help="When the rest expires (UTC). Default: never.")] = "",
+) -> Shown:
     """Grant credit to an account."""
-    with MoneyClient(endpoint, token) as money:
-        _say_credit(money.grant(account, dollars, description, instant_of(expires)), as_json=as_json)
+    body = {"account_id": account, "amount_usd": dollars, "description": description}
+    until = {"expire_time": instant_of(expires)} if expires else {}
+    yield from _credit_shown(gateway.once("billing", "grants", body=body | until))
 
 
-@grants.command("revoke")
+@grants.answers("revoke")
 def revoke_grant(
-    account: AccountArgument,
-    dollars: DollarsArgument,
-    *,
-    description: WhyOption = "",
-    endpoint: EndpointOption = None,
-    token: TokenOption = None,
-    as_json: JsonOption = False,
-) -> None:
+    gateway: Gateway, account: AccountArgument, dollars: DollarsArgument, *, description: WhyOption = ""
+) -> Shown:
     """Take credit back that is neither spent nor on hold."""
-    with MoneyClient(endpoint, token) as money:
-        _say_credit(money.revoke(account, dollars, description), as_json=as_json)
+    body = {"account_id": account, "amount_usd": dollars, "description": description}
+    yield from _credit_shown(gateway.once("billing", "revocations", body=body))
 
 
-@grants.command("refund")
+@grants.answers("refund")
 def refund(
+    gateway: Gateway,
     hold: Annotated[str, typer.Argument(metavar="HOLD", help="The hold whose charge is given back.")],
     dollars: DollarsArgument,
     *,
     description: WhyOption = "",
-    endpoint: EndpointOption = None,
-    token: TokenOption = None,
-    as_json: JsonOption = False,
-) -> None:
+) -> Shown:
     """Give a charge back, in whole or in part."""
-    with MoneyClient(endpoint, token) as money:
-        _say_credit(money.refund(hold, dollars, description), as_json=as_json)
+    body = {"hold_id": hold, "amount_usd": dollars, "description": description}
+    yield from _credit_shown(gateway.once("billing", "refunds", body=body))
 
 
 class Scope(StrEnum):
@@ -174,7 +213,7 @@ class Scope(StrEnum):
 
 
 class Period(StrEnum):
-    """The time after which a budget begins anew, in UTC."""
+    """The time after which a budget starts over, in UTC."""
 
     DAY = "day"
     WEEK = "week"
@@ -182,22 +221,11 @@ class Period(StrEnum):
     TOTAL = "total"
 
 
-@budgets.callback(invoke_without_command=True)
-def list_budgets(
-    context: typer.Context,
-    *,
-    endpoint: EndpointOption = None,
-    token: TokenOption = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Limits for what may be charged in a period; without a subcommand, lists them with what is spent of each."""
-    if context.invoked_subcommand is not None:
-        return
-    with MoneyClient(endpoint, token) as money:
-        found = money.budgets()
-    if as_json:
-        print_json(found)
-        return
+@budgets.lists()
+def list_budgets(gateway: Gateway) -> Shown:
+    """List the budgets, with the amount spent of each."""
+    found = gateway.ask("GET", "billing", "budgets")["budgets"]
+    yield found
     rows = [
         (
             one["id"],
@@ -209,53 +237,37 @@ def list_budgets(
         )
         for one in found
     ]
-    results.print(table_of(("id", "of", "period", "limit", "spent", "kind"), rows))
+    yield table_of(("id", "of", "period", "limit", "spent", "kind"), rows)
 
 
-@budgets.command("set")
+@budgets.answers("set")
 def set_budget(
-    scope: Annotated[Scope, typer.Argument(help="What is limited.")],
+    gateway: Gateway,
+    scope: Annotated[Scope, typer.Argument(help="The kind of thing to limit.")],
     subject: Annotated[str, typer.Argument(metavar="ID", help="The account's or user's id or name; the queue's name.")],
-    period: Annotated[Period, typer.Argument(help="It begins anew with each, in UTC.")],
+    period: Annotated[Period, typer.Argument(help="The budget starts over with each, in UTC.")],
     dollars: DollarsArgument,
     *,
     soft: Annotated[bool, typer.Option("--soft", help="Only show it; refuse nothing.")] = False,
-    endpoint: EndpointOption = None,
-    token: TokenOption = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Set a budget, in place of the one with the same scope, id and period."""
-    budget = {
-        "scope": scope.upper(),
-        "subject": subject,
-        "period": period.upper(),
-        "limit_usd": dollars,
-        "hard": not soft,
-    }
-    with MoneyClient(endpoint, token) as money:
-        budget_id = money.set_budget(budget)
-    if as_json:
-        print_json({"id": budget_id})
-    else:
-        say(f"budget {budget_id}")
+) -> Shown:
+    """Set a budget. It replaces one with the same scope, id and period."""
+    budget = {"scope": scope.upper(), "subject": subject, "period": period.upper(), "limit_usd": dollars}
+    budget_id = gateway.ask("PUT", "billing", "budgets", body={**budget, "hard": not soft})["id"]
+    yield {"id": budget_id}
+    yield f"budget {budget_id}"
 
 
-@budgets.command("remove")
+@budgets.answers("remove")
 def remove_budget(
+    gateway: Gateway,
     budget: Annotated[str, typer.Argument(metavar="ID", help="A budget's id, as `wavepool budgets` lists them.")],
-    *,
-    endpoint: EndpointOption = None,
-    token: TokenOption = None,
-    as_json: JsonOption = False,
-) -> None:
+) -> Shown:
     """Remove a budget."""
-    with MoneyClient(endpoint, token) as money:
-        money.remove_budget(budget)
-    if as_json:
-        print_json({"removed": budget})
+    gateway.ask("DELETE", "billing", "budgets", budget)
+    yield {"removed": budget}
 
 
-def show_report(answer: dict[str, Any]) -> None:
+def _show_report(answer: dict[str, Any]) -> None:
     """Prints the operator's report of cost and charge."""
     sums = [(name, dollars_text(answer.get(f"{name}_usd"))) for name in ("cost", "charged", "overhead")]
     cloud = [(f"cloud {name}", dollars_text(answer.get(f"cloud_{name}_usd"))) for name in ("granted", "remaining")]
@@ -268,7 +280,7 @@ def show_report(answer: dict[str, Any]) -> None:
     results.print(table_of(("account", "charged", "cost of use", "share of overhead"), rows))
 
 
-def show_proof(answer: dict[str, Any]) -> None:
+def _show_proof(answer: dict[str, Any]) -> None:
     """Prints the result of a verification; exits with status 1 if the books are not right."""
     results.print(
         table_of(("", ""), [(name, answer.get(name)) for name in ("transactions", "postings", "last_digest")])
@@ -280,11 +292,16 @@ def show_proof(answer: dict[str, Any]) -> None:
     say("the books are right")
 
 
-def _say_credit(answer: dict[str, Any], *, as_json: bool) -> None:
-    if as_json:
-        print_json(answer)
-    else:
-        say(f"{dollars_text(answer.get('available_usd'))} is available")
+def _credit_shown(answer: dict[str, Any]) -> Shown:
+    yield answer
+    yield f"{dollars_text(answer.get('available_usd'))} is available"
+
+
+def _alert(answer: dict[str, Any]) -> str:
+    threshold = answer.get("alert_threshold_pct")
+    if not isinstance(threshold, int | float):
+        return ""
+    return f"at {threshold:g} % of the credit, {'reached' if answer.get('alert_fired') else 'not reached'}"
 
 
 def _write(text: str, output: Path | None) -> None:
@@ -297,15 +314,19 @@ def _write(text: str, output: Path | None) -> None:
         raise InputError(f"cannot write {output}: {error.strerror}") from error
 
 
-def _month(month: str) -> tuple[str, str]:
+def _period(start: str, end: str) -> dict[str, Any]:
+    return {"from": instant_of(start), "to": instant_of(end)}
+
+
+def _month(month: str) -> dict[str, str]:
     try:
         first = datetime.strptime(month, "%Y-%m").replace(tzinfo=UTC)
     except ValueError as error:
-        raise InputError(f"--month: {month!r} is no month; write it as 2026-11") from error
+        raise InputError(f"--month: {month!r} is not a month; write it as 2026-11") from error
     last_month = 12
     is_last = first.month == last_month
     after = first.replace(year=first.year + is_last, month=1 if is_last else first.month + 1)
-    return first.isoformat(), after.isoformat()
+    return {"from": first.isoformat(), "to": after.isoformat()}
 
 
 def instant_of(text: str) -> str:
@@ -315,5 +336,5 @@ def instant_of(text: str) -> str:
     try:
         found = datetime.fromisoformat(text)
     except ValueError as error:
-        raise InputError(f"{text!r} is no date; write it as 2026-11-26 or 2026-11-26T12:00:00Z") from error
+        raise InputError(f"{text!r} is not a date; write it as 2026-11-26 or 2026-11-26T12:00:00Z") from error
     return (found if found.tzinfo else found.replace(tzinfo=UTC)).isoformat()

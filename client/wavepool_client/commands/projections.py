@@ -7,8 +7,8 @@ from typing import Annotated, Any
 import typer
 
 from wavepool_client.commands.completion import complete_gpu_type
-from wavepool_client.commands.options import EndpointOption, JsonOption, TokenOption, connect
-from wavepool_client.terminal.output import print_json, results
+from wavepool_client.commands.options import Client, Shown, answered
+from wavepool_client.terminal.output import results
 from wavepool_client.terminal.result_printing import table_of
 from wavepool_client.text.counts import counted
 from wavepool_client.text.machines import dollars_text, money_text
@@ -20,54 +20,24 @@ REUSES = {
 }
 
 
-def projections(  # noqa: PLR0913 - an argument for each option
+@answered
+def projections(
+    gateway: Client,
     *,
-    operator: Annotated[bool, typer.Option("--operator", help="The operator's days, for operators.")] = False,
+    operator: Annotated[bool, typer.Option("--operator", help="Use the operator's history; for operators.")] = False,
     gpu: Annotated[str, typer.Option("--gpu", help="The GPU type.", autocompletion=complete_gpu_type)] = "",
-    tasks: Annotated[
-        list[int] | None, typer.Option("--tasks", help="Tasks a day; give it again for more. Default: 10, 50 and 200.")
-    ] = None,
-    cold_start: Annotated[
-        float | None, typer.Option("--cold-start", help="Seconds until a new machine is ready.")
-    ] = None,
-    run: Annotated[float | None, typer.Option("--run", help="Seconds that a task runs.")] = None,
-    idle_timeout: Annotated[
-        float | None, typer.Option("--idle-timeout", help="Seconds that a machine waits for the next task.")
-    ] = None,
-    warm_share: Annotated[
-        float | None, typer.Option("--warm-share", help="Share of tasks in sittings that find a machine, 0 to 1.")
-    ] = None,
-    minimum: Annotated[
-        float | None, typer.Option("--minimum", help="The least time that a machine's provider bills, in seconds.")
-    ] = None,
-    endpoint: EndpointOption = None,
-    token: TokenOption = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Show what tasks will cost a month: by their number a day, and from the days that were."""
-    given = {
-        "gpu_type": gpu or None,
-        "tasks_per_day": tasks or None,
-        "cold_start_seconds": cold_start,
-        "run_seconds": run,
-        "idle_timeout_seconds": idle_timeout,
-        "warm_share": warm_share,
-        "minimum_billed_seconds": minimum,
-        "operator": "true" if operator else None,
-    }
-    with connect(endpoint, token) as client:
-        found = client.projections({name: value for name, value in given.items() if value is not None})
-    if as_json:
-        print_json(found)
-        return
+) -> Shown:
+    """Show the expected monthly cost of tasks, by their number a day and from past days."""
+    found = gateway.projections({"gpu_type": gpu, "operator": operator})
+    yield found
     results.print(f"Assumed: {assumed_text(found['assumptions'])}.", markup=False)
     columns = ("tasks a day", "machines", "warm", "a task", "a month", "grant lasts", "in circulation")
     claims = {claim.get("tasks_per_day"): claim for claim in found["circulating"]}
-    results.print(table_of(columns, scenario_rows(found["scenarios"], claims)))
-    results.print("\n[bold]What the figures in circulation leave out[/bold]")
+    yield table_of(columns, scenario_rows(found["scenarios"], claims))
+    results.print("\n[bold]Omissions in the published figures[/bold]")
     for sentence in found["left_out"]:
         results.print(f"- {sentence}", markup=False)
-    results.print("\n[bold]From the days that were[/bold]")
+    results.print("\n[bold]From past days[/bold]")
     for sentence in history_text(found["history"]):
         results.print(sentence, markup=False)
 

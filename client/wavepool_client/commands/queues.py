@@ -9,25 +9,33 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 import yaml
 
-from wavepool_client.commands.completion import complete_queue, complete_submission
-from wavepool_client.commands.options import EndpointOption, JsonOption, TokenOption, examples
+from wavepool_client.commands.completion import complete_queue
+from wavepool_client.commands.options import (
+    EndpointOption,
+    Gateway,
+    Group,
+    IdArgument,
+    JsonOption,
+    Shown,
+    TokenOption,
+    YesOption,
+    answered,
+    examples,
+)
 from wavepool_client.errors import InputError
-from wavepool_client.queue_client import QueueClient
 from wavepool_client.terminal.output import print_json, results, say
 from wavepool_client.terminal.result_printing import table_of
 from wavepool_client.text.counts import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
-app = typer.Typer(
-    help="The queues that share the GPUs.",
-    epilog=examples(
-        "wavepool queues",
-        "wavepool queues export > queues.yaml",
-        "wavepool queues apply -f queues.yaml",
-        "wavepool queues close red",
-    ),
+app = Group(
+    "The queues that share the GPUs.",
+    "wavepool queues",
+    "wavepool queues export > queues.yaml",
+    "wavepool queues apply -f queues.yaml",
+    "wavepool queues close red",
 )
 
 NameArgument = Annotated[str, typer.Argument(metavar="QUEUE", autocompletion=complete_queue)]
@@ -35,29 +43,13 @@ _USUAL = {"ordering": "age", "placement": "pack"}
 _SIGNS = {"ADDED": "+", "REMOVED": "-", "CHANGED": "~"}
 
 
-@app.callback(invoke_without_command=True)
-def queues(
-    context: typer.Context,
-    *,
-    endpoint: EndpointOption = None,
-    token: TokenOption = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Queues: without a subcommand, lists them with what each may have and has."""
-    if context.invoked_subcommand is None:
-        list_queues(endpoint=endpoint, token=token, as_json=as_json)
-
-
-@app.command("list")
-def list_queues(*, endpoint: EndpointOption = None, token: TokenOption = None, as_json: JsonOption = False) -> None:
-    """List the queues, with the GPUs that each may have and has, by GPU type."""
-    with QueueClient(endpoint, token) as client:
-        found = client.queues()
-    if as_json:
-        print_json(found)
-        return
+@app.lists()
+def list_queues(gateway: Gateway) -> Shown:
+    """List the queues, with quota, limit and use of GPUs, by GPU type."""
+    found = gateway.ask("GET", "queues")
+    yield found
     columns = ("queue", "GPU", "quota", "fair share", "limit", "used", "running", "waiting")
-    results.print(table_of(columns, [row for queue in _with_depth(found["queues"]) for row in _rows(*queue)]))
+    yield table_of(columns, [row for queue in _with_depth(found["queues"]) for row in _rows(*queue)])
     for line in [*map(_order_of, found["queues"]), *map(_fault_of, found.get("plugins") or [])]:
         if line:
             results.print(line, markup=False)
@@ -66,8 +58,8 @@ def list_queues(*, endpoint: EndpointOption = None, token: TokenOption = None, a
 @app.command()
 def export(*, endpoint: EndpointOption = None, token: TokenOption = None) -> None:
     """Print the documents that describe the queues, as YAML that `apply` takes."""
-    with QueueClient(endpoint, token) as client:
-        found = client.queues()
+    with Gateway(endpoint, token) as gateway:
+        found = gateway.ask("GET", "queues")
     sys.stdout.write(yaml.safe_dump_all([queue["document"] for queue in found["queues"]], sort_keys=False))
 
 
@@ -79,15 +71,16 @@ def apply(
     file: Annotated[Path, typer.Option("-f", "--file", help="YAML or JSON documents; `-` reads standard input.")],
     prune: Annotated[bool, typer.Option("--prune", help="Remove queues that the file does not describe.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the difference, and change nothing.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    yes: YesOption = False,
     endpoint: EndpointOption = None,
     token: TokenOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Make the queues as a file describes them: shows the difference, asks, and changes all or nothing."""
+    """Change the queues to match a file: shows the difference, asks, and changes all or nothing."""
     documents = documents_of(file)
-    with QueueClient(endpoint, token) as client:
-        shown = client.apply(documents, prune=prune, dry_run=True)
+    wanted = {"documents": documents, "prune": prune}
+    with Gateway(endpoint, token) as gateway:
+        shown = gateway.ask("POST", "queues", "apply", body={**wanted, "dry_run": True, "expected_generation": 0})
         if not as_json:
             _print_changes(shown)
         if dry_run or not shown["changes"]:
@@ -95,54 +88,41 @@ def apply(
             return
         if not yes and not as_json and not typer.confirm("Change the queues?", err=True):
             raise typer.Abort
-        made = client.apply(documents, prune=prune, expected_generation=shown["generation"])
+        known = {"dry_run": False, "expected_generation": shown["generation"]}
+        made = gateway.ask("POST", "queues", "apply", body={**wanted, **known})
     if as_json:
         print_json(made)
     else:
         say(f"the queues are changed (generation {made['generation']})")
 
 
-@app.command()
-def close(
-    name: NameArgument, *, endpoint: EndpointOption = None, token: TokenOption = None, as_json: JsonOption = False
-) -> None:
-    """Let a queue take no new submissions; those that it has go on."""
-    _change(lambda client: client.close_queue(name), f"queue {name} takes no new submissions", endpoint, token, as_json)
+@app.answers("close")
+def close(gateway: Gateway, name: NameArgument) -> Shown:
+    """Stop a queue from taking new submissions. Those that it has continue."""
+    yield from _changed(gateway, "POST", name, "close", done=f"queue {name} takes no new submissions")
 
 
-@app.command("open")
-def open_queue(
-    name: NameArgument, *, endpoint: EndpointOption = None, token: TokenOption = None, as_json: JsonOption = False
-) -> None:
+@app.answers("open")
+def open_queue(gateway: Gateway, name: NameArgument) -> Shown:
     """Let a closed queue take submissions again."""
-    _change(lambda client: client.open_queue(name), f"queue {name} takes submissions", endpoint, token, as_json)
+    yield from _changed(gateway, "POST", name, "open", done=f"queue {name} takes submissions")
 
 
-@app.command()
-def remove(
-    name: NameArgument, *, endpoint: EndpointOption = None, token: TokenOption = None, as_json: JsonOption = False
-) -> None:
+@app.answers("remove")
+def remove(gateway: Gateway, name: NameArgument) -> Shown:
     """Remove a queue that has no submissions in flight."""
-    _change(lambda client: client.remove_queue(name), f"queue {name} is removed", endpoint, token, as_json)
+    yield from _changed(gateway, "DELETE", name, done=f"queue {name} is removed")
 
 
-def why(
-    submission_id: Annotated[str, typer.Argument(metavar="ID", autocompletion=complete_submission)],
-    *,
-    endpoint: EndpointOption = None,
-    token: TokenOption = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Say why a submission waits: its position, the rule that blocks it, and what would free it."""
-    with QueueClient(endpoint, token) as client:
-        found = client.why(submission_id)
-    if as_json:
-        print_json(found)
-        return
+@answered
+def why(gateway: Gateway, submission_id: IdArgument) -> Shown:
+    """Show why a submission waits: its position, the rule that blocks it, and what would free it."""
+    found = gateway.ask("GET", "submissions", submission_id, "why")
+    yield found
     results.print(str(found.get("reason")), markup=False)
     if not found.get("position"):
         return
-    results.print(f"What would free it: {found.get('remedy')}", markup=False)
+    results.print(f"To free it: {found.get('remedy')}", markup=False)
     results.print(_standing(found), markup=False)
     if found.get("deadline"):
         last = f"it must start by {found.get('latest_start_time')}, or it is cancelled"
@@ -153,13 +133,13 @@ def why(
     if found["shares"]:
         columns = ("GPU", "quota", "fair share", "limit", "used")
         results.print(f"Queue {found.get('queue')}:", markup=False)
-        results.print(table_of(columns, map(_share_cells, found["shares"])))
+        yield table_of(columns, map(_share_cells, found["shares"]))
     if found["machines"]:
         rows = (
             (one.get("machine_id"), one.get("gpu_type"), one.get("reason"), _scores_of(one))
             for one in found["machines"]
         )
-        results.print(table_of(("machine", "GPU", "why not", "scores"), rows))
+        yield table_of(("machine", "GPU", "why not", "scores"), rows)
 
 
 def _scores_of(machine: dict[str, Any]) -> str:
@@ -176,24 +156,18 @@ def documents_of(file: Path) -> list[dict[str, Any]]:
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{file} cannot be read: {error}") from error
     except yaml.YAMLError as error:
-        raise InputError(f"{file} is no YAML: {error}") from error
+        raise InputError(f"{file} is not YAML: {error}") from error
     wrong = next((number for number, one in enumerate(read, 1) if not isinstance(one, dict)), 0)
     if wrong or not read:
-        found = f"document {wrong} of {file} is no mapping" if wrong else f"{file} has no document"
+        found = f"document {wrong} of {file} is not a mapping" if wrong else f"{file} has no document"
         raise InputError(f"{found}; `wavepool queues export` shows the form")
     return cast("list[dict[str, Any]]", read)
 
 
-def _change(
-    change: Callable[[QueueClient], dict[str, Any]],
-    done: str,
-    endpoint: str | None,
-    token: str | None,
-    as_json: bool,  # noqa: FBT001 - of an option
-) -> None:
-    with QueueClient(endpoint, token) as client:
-        made = change(client)
-    print_json(made) if as_json else say(done if made["changes"] else f"{done} already")
+def _changed(gateway: Gateway, method: str, *path: str, done: str) -> Shown:
+    made = gateway.ask(method, "queues", *path)
+    yield made
+    yield done if made["changes"] else f"{done} already"
 
 
 def _print_changes(shown: dict[str, Any]) -> None:
@@ -203,7 +177,7 @@ def _print_changes(shown: dict[str, Any]) -> None:
             before = f"{field['before'] or '(unset)'} -> " if change["kind"] == "CHANGED" else ""
             results.print(f"    {field['field']}: {before}{field['after'] or '(unset)'}", markup=False)
     if not shown["changes"]:
-        say("nothing to change: the queues are as described")
+        say("nothing to change: the queues match the file")
 
 
 def _with_depth(listed: list[dict[str, Any]]) -> Iterator[tuple[int, dict[str, Any]]]:

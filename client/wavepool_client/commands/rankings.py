@@ -7,40 +7,34 @@ from typing import Annotated, Any
 import typer
 
 from wavepool_client.commands.completion import complete_gpu_type, complete_problem, complete_submission
-from wavepool_client.commands.options import EndpointOption, JsonOption, TokenOption, connect
-from wavepool_client.terminal.output import print_json, results
+from wavepool_client.commands.options import Client, Shown, answered
+from wavepool_client.terminal.output import results
 from wavepool_client.terminal.result_printing import table_of
 from wavepool_client.text.narration import format_milliseconds
 
 YOURS = "you"
 
 
+@answered
 def leaderboard(
+    gateway: Client,
     problem: Annotated[
         str, typer.Argument(metavar="PROBLEM", help="A slug or an alias.", autocompletion=complete_problem)
     ],
     *,
     gpu: Annotated[str, typer.Option("--gpu", help="The GPU type, or cpu.", autocompletion=complete_gpu_type)] = "",
     dtype: Annotated[str, typer.Option("--dtype", help="The element type.")] = "",
-    timing: Annotated[
-        str, typer.Option("--timing", help="cold, hot or first-call; default: the device's own way.")
-    ] = "",
-    limit: Annotated[int, typer.Option("--limit", min=1, max=200, help="How many users.")] = 20,
-    endpoint: EndpointOption = None,
-    token: TokenOption = None,
-    as_json: JsonOption = False,
-) -> None:
+    timing: Annotated[str, typer.Option("--timing", help="cold, hot or first-call. Default: the device's.")] = "",
+    limit: Annotated[int, typer.Option("--limit", min=1, max=200, help="Most users to show.")] = 20,
+) -> Shown:
     """Show the best proven time of each user for a problem, fastest first."""
     given = {"problem": problem, "gpu_type": gpu, "dtype": dtype, "timing": timing, "limit": limit}
-    with connect(endpoint, token) as client:
-        found = client.rankings({name: value for name, value in given.items() if value != ""})
-    if as_json:
-        print_json(found)
-        return
+    found = gateway.rankings(given)
+    yield found
     results.print(f"{title_of(found)}.", markup=False)
     if not found["rankings"]:
         results.print(
-            f"Nobody has a proven time yet. Only VALID times count: `wavepool submit FILE -p {found.get('problem')}`."
+            f"There is no proven time yet. Only VALID times count: `wavepool submit FILE -p {found.get('problem')}`."
         )
         return
     shown = list(found["rankings"])
@@ -48,33 +42,29 @@ def leaderboard(
     if own and not any(one.get("is_you") for one in shown):
         shown.append(own)
     columns = ("rank", "user", "time", "GFLOP/s", "since", "times", "submission")
-    results.print(table_of(columns, map(_ranked_row, shown)))
+    yield table_of(columns, map(_ranked_row, shown))
     if not found.get("ranked"):
-        results.print("Times of the cpu device do not rank: they say nothing about a GPU.")
+        results.print("Times of the cpu device do not rank: they do not predict a GPU's.")
 
 
+@answered
 def compare(
+    gateway: Client,
     base: Annotated[
         str, typer.Argument(metavar="BASE", help="The submission to compare with.", autocompletion=complete_submission)
     ],
     other: Annotated[
-        str, typer.Argument(metavar="OTHER", help="Is this one faster?", autocompletion=complete_submission)
+        str,
+        typer.Argument(metavar="OTHER", help="The submission that may be faster.", autocompletion=complete_submission),
     ],
-    *,
-    endpoint: EndpointOption = None,
-    token: TokenOption = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Say if one submission's kernel is faster than another's, or that the measurements do not tell."""
-    with connect(endpoint, token) as client:
-        found = client.comparison(base, other)
-    if as_json:
-        print_json(found)
-        return
+) -> Shown:
+    """Show whether one submission's kernel is faster than another's, or that the measurements cannot decide."""
+    found = gateway.comparison(base, other)
+    yield found
     results.print(str(found.get("reason")), markup=False)
     columns = ("case", "base", "other", "speedup", "95 % interval")
     rows = [_case_row(case) for case in found["cases"]]
-    results.print(table_of(columns, [*rows, ("all (geometric mean)", None, None, *_speedup(found))]))
+    yield table_of(columns, [*rows, ("all (geometric mean)", None, None, *_speedup(found))])
 
 
 def title_of(found: dict[str, Any]) -> str:

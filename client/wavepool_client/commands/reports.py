@@ -9,7 +9,16 @@ from typing import Annotated, Any, cast
 
 import typer
 
-from wavepool_client.commands.options import EndpointOption, IdArgument, JsonOption, TokenOption, connect
+from wavepool_client.commands.options import (
+    Client,
+    EndpointOption,
+    IdArgument,
+    JsonOption,
+    Shown,
+    TokenOption,
+    answered,
+    connect,
+)
 from wavepool_client.errors import InputError, WavepoolError
 from wavepool_client.exit_codes import ExitCode
 from wavepool_client.terminal.output import print_json, results, say
@@ -28,23 +37,15 @@ from wavepool_client.verification import (
 ReportArgument = Annotated[Path, typer.Argument(help="A signed report; `-` reads standard input.")]
 KeyOption = Annotated[
     list[str] | None,
-    typer.Option("--key", help="A public key to trust, in hex; may be repeated. Default: those of the pool."),
+    typer.Option("--key", help="Public key to trust, in hex. Repeatable. Default: the pool's keys."),
 ]
 
 
-def isa(
-    submission_id: IdArgument,
-    *,
-    endpoint: EndpointOption = None,
-    token: TokenOption = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Show the MI300X's instructions for a submission, below their source lines, and hints."""
-    with connect(endpoint, token) as client:
-        found = client.isa(submission_id)
-    if as_json:
-        print_json(found)
-        return
+@answered
+def isa(gateway: Client, submission_id: IdArgument) -> Shown:
+    """Show a submission's MI300X instructions by source line, and hints."""
+    found = gateway.isa(submission_id)
+    yield found
     for text in (isa_text(found), str(found.get("listing") or "")):
         if text:
             results.print(text, markup=False)
@@ -53,7 +54,7 @@ def isa(
 def report(
     submission_id: IdArgument,
     *,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Write it here; default: stdout.")] = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Write to this file. Default: stdout.")] = None,
     endpoint: EndpointOption = None,
     token: TokenOption = None,
 ) -> None:
@@ -74,12 +75,14 @@ def verify_report(
     file: ReportArgument,
     *,
     key: KeyOption = None,
-    source: Annotated[Path | None, typer.Option("--source", help="Check too that it is about this source.")] = None,
+    source: Annotated[
+        Path | None, typer.Option("--source", help="Also check that the report is about this source.")
+    ] = None,
     endpoint: EndpointOption = None,
     token: TokenOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Check that a machine of the pool signed a report, and that nobody changed it."""
+    """Check that a machine of the pool signed a report, and that it is unchanged."""
     signed = parse(_bytes_of(file).decode(errors="replace"))
     trusted = [key_from(one) for one in key] if key else _keys_of_the_pool(endpoint, token, signed)
     try:
@@ -100,9 +103,7 @@ def _keys_of_the_pool(endpoint: str | None, token: str | None, signed: SignedRep
             machines = client.machines(include_ended=True)
     except WavepoolError as error:
         signers = " or ".join(signed.signatures)
-        raise InputError(
-            f"the pool cannot be asked for its keys ({error}); if you trust {signers}, give --key"
-        ) from error
+        raise InputError(f"cannot get the pool's keys ({error}); if you trust {signers}, give --key") from error
     return [machine["signing_public_key"] for machine in machines if machine.get("signing_public_key")]
 
 

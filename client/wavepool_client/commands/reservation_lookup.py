@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -12,7 +11,7 @@ from wavepool_client.errors import InputError, NotFoundError
 from wavepool_client.reservation_choice import SeveralError, chosen, is_whole_id, only_one
 from wavepool_client.reservation_client import ALIVE
 from wavepool_client.terminal.choices import pick
-from wavepool_client.terminal.output import notes
+from wavepool_client.terminal.output import is_on_terminal
 from wavepool_client.text.reservations import choice_text, start_text, wait_text
 
 if TYPE_CHECKING:
@@ -25,20 +24,15 @@ ReservationArgument = Annotated[
     typer.Argument(
         metavar="ID",
         autocompletion=complete_reservation,
-        help="A reservation's id, its beginning (4 characters or more) or its name; left out: the only one that fits.",
+        help="A reservation's id, the first 4 or more characters of it, or its name. Default: the only one that fits.",
     ),
 ]
-
-
-def is_on_terminal() -> bool:
-    """True if somebody can be asked."""
-    return notes.is_terminal and sys.stdin.isatty()
 
 
 def find_reservation(client: ReservationClient, text: str, states: Sequence[str] = ALIVE) -> dict[str, Any]:
     """The reservation that `text` names; if it is empty, your only one in one of `states`.
 
-    Asks on a terminal if several fit. Raises NotFoundError, and SeveralError where nobody can be asked.
+    Asks on a terminal if several fit. Raises NotFoundError, and SeveralError without a terminal.
     """
     try:
         if not text:
@@ -63,7 +57,7 @@ def find_whole_reservation(client: ReservationClient, text: str) -> dict[str, An
 
 
 def check_active(reservation: dict[str, Any]) -> None:
-    """Raises InputError with what to do if nobody can log in now."""
+    """Raises InputError with advice if it does not accept logins now."""
     state = reservation.get("state")
     if state == "active":
         return
@@ -74,7 +68,7 @@ def check_active(reservation: dict[str, Any]) -> None:
         "queued": f"it starts {wait or 'later'}; follow it with `wavepool reservations show {reservation_id} -f`",
         "preparing": f"it starts soon; follow it with `wavepool reservations show {reservation_id} -f`",
     }.get(str(state), "make another with `wavepool reserve`")
-    raise InputError(f"{reservation_id} is {state}, so nobody can log in: {fix}")
+    raise InputError(f"{reservation_id} is {state} and does not accept logins: {fix}")
 
 
 def _picked(choices: Sequence[dict[str, Any]]) -> dict[str, Any]:

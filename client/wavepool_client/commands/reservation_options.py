@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import wraps
-from inspect import Parameter, signature
+from inspect import signature
 from pathlib import Path  # noqa: TC003 - typer reads annotations at run time
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,7 +11,7 @@ import typer
 
 from wavepool_client.build_context import build_context_of
 from wavepool_client.commands.completion import complete_disk, complete_gpu_type, complete_queue
-from wavepool_client.commands.options import EndpointOption, TokenOption  # noqa: TC001 - as above
+from wavepool_client.commands.options import EndpointOption, TokenOption, with_parameters
 from wavepool_client.profiles import setting
 from wavepool_client.reservation_request import wanted_fields
 from wavepool_client.ssh.keys import Keys, keys_for
@@ -25,7 +24,7 @@ AddUserOption = Annotated[
     typer.Option(
         "--add-user",
         metavar="NAME[=FILE]",
-        help="Somebody who may log in: a user of this Wavepool, github:NAME, or a name with a file of public keys.",
+        help="User who may log in: a Wavepool user, github:NAME, or a name and a file of public keys. Repeatable.",
     ),
 ]
 
@@ -45,7 +44,7 @@ class ReservationOptions:
             "--gpus",
             "-g",
             metavar="1|2|4|8",
-            help="GPUs of one machine; asked for on a terminal, else 1. With --distributed 16, 24, 32, 40 or 48.",
+            help="GPUs on one machine. Prompted for on a terminal, else 1. With --distributed: 16, 24, 32, 40 or 48.",
         ),
     ] = None
     gpu_type: Annotated[
@@ -56,29 +55,30 @@ class ReservationOptions:
             metavar="TYPE",
             autocompletion=complete_gpu_type,
             callback=_gpu_type,
-            help="In any case; default: that of `wavepool config show`; else it is asked for, or the operator's.",
+            help="GPU type. Default: the setting default_gpu_type, else a prompt, else the operator's.",
         ),
     ] = ""
     distributed: Annotated[
-        bool, typer.Option("--distributed", "-d", help="Whole machines of 8 GPUs, several at once, all or none.")
+        bool, typer.Option("--distributed", "-d", help="Several whole machines of 8 GPUs, started together.")
     ] = False
     allow_slow_links: Annotated[
         bool,
-        typer.Option("--allow-slow-links", help="With --distributed: whatever links there are between them will do."),
+        typer.Option("--allow-slow-links", help="With --distributed: accept any network between the machines."),
     ] = False
     start_at: Annotated[
         str,
         typer.Option(
             "--start",
             metavar="TIME",
-            help="Later: 09:30 (the next), 'tomorrow 09:30', +2h, '2026-11-28 09:30', or with a zone; else local time.",
+            help="Start later: 09:30, 'tomorrow 09:30', +2h, or '2026-11-28 09:30'. Local time unless a zone is given.",
         ),
     ] = ""
     name: Annotated[
-        str, typer.Option("--name", "-n", help="Lower case letters, digits and hyphens; default: one is made.")
+        str,
+        typer.Option("--name", "-n", help="Name of lower case letters, digits and hyphens. Default: a generated one."),
     ] = ""
     queue: Annotated[
-        str, typer.Option("--queue", autocompletion=complete_queue, help="The queue to wait in; default: `default`.")
+        str, typer.Option("--queue", autocompletion=complete_queue, help="The queue to wait in. Default: `default`.")
     ] = ""
     fallback_gpu: Annotated[
         list[str] | None,
@@ -86,7 +86,7 @@ class ReservationOptions:
             "--fallback-gpu",
             metavar="TYPE",
             autocompletion=complete_gpu_type,
-            help="A GPU that will do where none of --gpu-type is free; give it again for more, the best first.",
+            help="GPU type to use if --gpu-type is not free. Repeatable, in order of preference.",
         ),
     ] = None
     disk: Annotated[
@@ -95,7 +95,7 @@ class ReservationOptions:
             "--disk",
             metavar="NAME|none",
             autocompletion=complete_disk,
-            help="The disk that is the home; default: `none`, a home that is removed at the end.",
+            help="Disk to use as the home. Default: `none`, a home that is removed at the end.",
         ),
     ] = ""
     image: Annotated[
@@ -103,7 +103,7 @@ class ReservationOptions:
         typer.Option(
             "--image",
             metavar="HOST[:PORT]/NAME[:TAG]",
-            help="A container image whose files are the root; default: the machine's own.",
+            help="Container image for the session's files. Default: the machine's own system.",
         ),
     ] = ""
     dockerfile: Annotated[
@@ -111,14 +111,14 @@ class ReservationOptions:
         typer.Option(
             "--dockerfile",
             metavar="PATH",
-            help="Build the image from this Dockerfile and its folder, at most 8 MiB compressed; not with --image.",
+            help="Build the image from this Dockerfile and its folder (at most 8 MiB compressed). Not with --image.",
         ),
     ] = None
     preserve_entrypoint: Annotated[
         bool,
         typer.Option(
             "--preserve-entrypoint",
-            help="Start the image's own ENTRYPOINT and CMD, too; their output is in /workspace/entrypoint.log.",
+            help="Also start the image's ENTRYPOINT and CMD. Their output goes to /workspace/entrypoint.log.",
         ),
     ] = False
     key: Annotated[
@@ -126,7 +126,7 @@ class ReservationOptions:
         typer.Option(
             "--key",
             metavar="FILE",
-            help="A public key that may log in; default: those in ~/.ssh, of the agent, and of your user.",
+            help="Public key that may log in. Repeatable. Default: those in ~/.ssh, your ssh agent and your user.",
         ),
     ] = None
     add_user: AddUserOption = None
@@ -136,21 +136,21 @@ class ReservationOptions:
             "--max-price",
             metavar="DOLLARS",
             min=0,
-            help="The most that a GPU may cost per hour, with --fallback-gpu the dearest; else nothing is reserved.",
+            help="Highest price per GPU hour, including fallbacks. Above it, nothing is reserved.",
         ),
     ] = None
-    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Also say which keys may log in.")] = False
-    trace: Annotated[bool, typer.Option("--trace", help="As -v, and each step with its time.")] = False
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Also show which keys may log in.")] = False
+    trace: Annotated[bool, typer.Option("--trace", help="As -v, and show the time of each step.")] = False
     endpoint: EndpointOption = None
     token: TokenOption = None
 
     @property
-    def tells_all(self) -> bool:
-        """True if it is to be said which keys may log in."""
+    def shows_keys(self) -> bool:
+        """True if the keys that may log in are to be shown."""
         return self.verbose or self.trace
 
     def keys(self) -> Keys:
-        """The keys of whoever runs the command; raises InputError if a file has none."""
+        """The keys of the person who runs the command; raises InputError if a file has none."""
         return keys_for(self.key or ())
 
     def build_context(self) -> bytes:
@@ -180,13 +180,8 @@ def with_reservation_options(command: Callable[..., None]) -> Callable[..., None
     own = [one for one in signature(command, eval_str=True).parameters.values() if one.name != "options"]
     shared = list(signature(ReservationOptions, eval_str=True).parameters.values())
 
-    @wraps(command)
     def with_options(**given: Any) -> None:  # noqa: ANN401 - whatever typer read
         options = ReservationOptions(**{one.name: given.pop(one.name) for one in shared})
         command(options=options, **given)
 
-    parameters = [one.replace(kind=Parameter.KEYWORD_ONLY) for one in (*own, *shared)]
-    # typer makes the options from these.
-    with_options.__signature__ = signature(command).replace(parameters=parameters)  # type: ignore[attr-defined]
-    with_options.__annotations__ = {one.name: one.annotation for one in parameters}
-    return with_options
+    return with_parameters(with_options, command, [*own, *shared])

@@ -1,4 +1,4 @@
-"""What people are asked on a terminal: the GPUs and hours of a reservation, and how one is to change."""
+"""Prompts on a terminal: for the GPUs and hours of a reservation, and for changes of one."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, cast
 
 import typer
 
-from wavepool_client.disk_client import DiskClient
 from wavepool_client.errors import InputError, WavepoolError
 from wavepool_client.terminal.choices import ask, pick
 from wavepool_client.terminal.output import notes, say
@@ -28,7 +27,7 @@ SIZES_OF_MACHINES = tuple(GPUS_OF_MACHINE * machines for machines in range(2, 7)
 HOURS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 12.0, 24.0)
 DEFAULT_HOURS = 8.0
 EXTENSIONS = (1.0, 2.0, 4.0, 8.0, 12.0, 24.0)
-EXTEND, ADD_USER, REMOVE_USER, RENAME = "more time", "let somebody log in", "log somebody out", "another name"
+EXTEND, ADD_USER, REMOVE_USER, RENAME = "more time", "add a user", "remove a user", "another name"
 _NO_DISK = "none: an empty home, which is removed at the end"
 ACTIONS = (EXTEND, ADD_USER, REMOVE_USER, RENAME)
 
@@ -36,7 +35,7 @@ ACTIONS = (EXTEND, ADD_USER, REMOVE_USER, RENAME)
 def ask_what_to_reserve(
     client: ReservationClient, gpu_type: str, gpus: int | None, hours: float | None, *, distributed: bool = False
 ) -> tuple[str, int, float]:
-    """Asks for whatever of the GPU type, their number and the hours is not given, beside what is free now.
+    """Asks for the GPU type, number and hours that are not given, and shows what is free now.
 
     If it is to be `distributed`, the numbers are those of several machines.
     """
@@ -51,24 +50,23 @@ def ask_what_to_reserve(
     return gpu_type, gpus, hours if hours is not None else asked_hours("How long", HOURS, DEFAULT_HOURS)
 
 
-def ask_disk(endpoint: str | None, token: str | None) -> str:
+def ask_disk(client: ReservationClient) -> str:
     """Asks which of your disks that are free is to be the home, or makes a new one; empty for none."""
-    with DiskClient(endpoint, token) as disks:
+    try:
+        found = [one for one in client.ask("GET", "disks")["disks"] if one.get("state") == "available"]
+    except WavepoolError:
+        # Without the right to list disks, one reserves without a disk.
+        return ""
+    texts = [_NO_DISK, *map(disk_text, found), "new…: an empty disk, which is kept"]
+    while True:
+        place = pick("Which disk is the home", texts, 0)
+        if place <= len(found):
+            return str(found[place - 1]["name"]) if place else ""
+        name = str(typer.prompt("The new disk's name", err=True)).strip()
         try:
-            found = [one for one in disks.disks() if one.get("state") == "available"]
-        except WavepoolError:
-            # Whoever cannot list disks reserves without one.
-            return ""
-        texts = [_NO_DISK, *map(disk_text, found), "new…: an empty disk, which is kept"]
-        while True:
-            place = pick("Which disk is the home", texts, 0)
-            if place <= len(found):
-                return str(found[place - 1]["name"]) if place else ""
-            name = str(typer.prompt("The new disk's name", err=True)).strip()
-            try:
-                return str(disks.create(name)["name"])
-            except WavepoolError as error:
-                say(str(error))
+            return str(client.ask("POST", "disks", body={"name": name})["name"])
+        except WavepoolError as error:
+            say(str(error))
 
 
 def agree() -> None:
@@ -82,23 +80,21 @@ def asked_hours(question: str, presets: Sequence[float], default: float) -> floa
     place = pick(question, [*texts, "another time"], presets.index(default))
     if place < len(presets):
         return presets[place]
-    return ask("Hours, such as 1.5", _hours, "is no number of hours; 5 minutes are 0.0833")
+    return ask("Hours, such as 1.5", _hours, "is not a number of hours; 5 minutes are 0.0833")
 
 
 def ask_change(reservation: Fields) -> dict[str, Any]:
     """Asks how a reservation is to change; returns the options of `reservations edit` that do it."""
-    action = ACTIONS[pick(f"What is to change of {reservation.get('name') or reservation.get('id')}", ACTIONS)]
+    action = ACTIONS[pick(f"Change of {reservation.get('name') or reservation.get('id')}", ACTIONS)]
     if action == EXTEND:
-        return {"more": asked_hours("How much more", EXTENSIONS, EXTENSIONS[0])}
+        return {"more": asked_hours("Time to add", EXTENSIONS, EXTENSIONS[0])}
     if action == ADD_USER:
-        return {
-            "add_user": [str(typer.prompt("Who (NAME, github:NAME, or NAME=FILE with their public keys)", err=True))]
-        }
+        return {"add_user": [str(typer.prompt("User (NAME, github:NAME, or NAME=FILE with public keys)", err=True))]}
     if action == REMOVE_USER:
         users = list(map(str, cast("list[object]", reservation.get("users") or [])))
         if not users:
-            raise InputError("nobody may log in, so nobody can be logged out")
-        return {"remove_user": [users[pick("Who", users)]]}
+            raise InputError("no user may log in, so there is no user to remove")
+        return {"remove_user": [users[pick("Which user", users)]]}
     return {"name": str(typer.prompt("The new name", err=True))}
 
 
@@ -106,7 +102,7 @@ def _asked_type(found: Sequence[Fields]) -> str:
     """Shows the types with numbers, and asks for one by its number or name."""
     names = [str(one.get("gpu_type")) for one in found]
     if not names:
-        raise InputError("the pool has no GPU type that could be reserved; `wavepool avail` lists them")
+        raise InputError("the pool has no GPU type to reserve; see `wavepool avail`")
     if len(names) == 1:
         say(f"the GPUs are {names[0]}")
         return names[0]
@@ -117,7 +113,7 @@ def _asked_type(found: Sequence[Fields]) -> str:
     # What is free now comes first to mind.
     free = next((place for place, one in enumerate(found, 1) if one.get("free_gpus")), 1)
     known = by_name | by_number
-    rule = f"is none of {', '.join(names)}, and no number from 1 to {len(names)}"
+    rule = f"is not valid; choose {', '.join(names)}, or a number from 1 to {len(names)}"
     return ask("Which GPU", lambda text: known.get(text.casefold()), rule, str(free))
 
 
@@ -125,14 +121,14 @@ def _asked_count(one: Fields) -> int:
     for size, wait in wait_texts(one).items():
         say(f"{size} GPU{'s' if size > 1 else ''}{f'  wait: {wait}' if wait else ''}")
     sizes = {str(size): size for size in SIZES}
-    return ask("How many GPUs", sizes.get, f"is none of {', '.join(sizes)}", "1")
+    return ask("How many GPUs", sizes.get, f"is not valid; choose {', '.join(sizes)}", "1")
 
 
 def _asked_count_of_machines() -> int:
     for size in SIZES_OF_MACHINES:
         say(f"{size} GPUs: {size // GPUS_OF_MACHINE} machines of {GPUS_OF_MACHINE}")
     sizes = {str(size): size for size in SIZES_OF_MACHINES}
-    return ask("How many GPUs", sizes.get, f"is none of {', '.join(sizes)}", str(SIZES_OF_MACHINES[0]))
+    return ask("How many GPUs", sizes.get, f"is not valid; choose {', '.join(sizes)}", str(SIZES_OF_MACHINES[0]))
 
 
 def _hours(text: str) -> float | None:

@@ -53,16 +53,16 @@ def start(
 ) -> dict[str, Any]:
     """Makes a reservation, and says its id and state; first sends what its image is built from, if there is any.
 
-    Raises InputError if the keys are to be told, and there are none.
+    Raises InputError if the keys are to be shown, and there are none.
     """
-    if options.tells_all:
-        _tell_keys(keys)
+    if options.shows_keys:
+        _show_keys(keys)
     access = access_fields(keys.lines, options.add_user or (), "--add-user", only_these_keys=bool(options.key))
     if content:
         say(f"sending the Dockerfile and its folder: {max(1, len(content) >> 10)} KiB, compressed")
     built = {"build_digest": client.upload(content)} if content else {}
     made = client.reserve({**wanted, **access, **built}, idempotency_key)
-    _tell_found(made, verbose=options.tells_all)
+    _show_found(made, verbose=options.shows_keys)
     reservation_id = str(made["id"])
     if keys.identity is not None:
         remember_identity(reservation_id, keys.identity)
@@ -72,8 +72,8 @@ def start(
     return made
 
 
-def _tell_found(made: dict[str, Any], *, verbose: bool) -> None:
-    """Says what Wavepool has to say about keys that it found."""
+def _show_found(made: dict[str, Any], *, verbose: bool) -> None:
+    """Shows the keys that Wavepool found, and its notes on them."""
     keys = cast("list[dict[str, Any]]", made.get("added_keys") or [])
     others = {"added_keys": [key for key in keys if key.get("user") != made.get("owner")]}
     texts = [*added_key_texts(others, given=True), *note_texts(made)]
@@ -100,10 +100,10 @@ def show_until_active(
     raise UnreachableError(f"the events of {reservation_id} ended before it was active")
 
 
-def _tell_keys(keys: Keys) -> None:
-    """Says which keys may log in; raises InputError if there are none."""
+def _show_keys(keys: Keys) -> None:
+    """Shows which keys may log in; raises InputError if there are none."""
     if not keys.lines:
-        raise InputError("no key may log in; give --key")
+        raise InputError("there is no key to log in with; give --key")
     for line in keys.lines:
         kind, _, rest = line.partition(" ")
         say(f"key from {keys.source}: {kind} {rest.partition(' ')[2] or '(no comment)'}")

@@ -9,23 +9,31 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from wavepool_client.commands.completion import complete_gpu_type, complete_user
-from wavepool_client.commands.options import EndpointOption, JsonOption, TokenOption, WatchOption, examples
+from wavepool_client.commands.completion import complete_user
+from wavepool_client.commands.options import (
+    EndpointOption,
+    GpuTypeOption,
+    Group,
+    JsonOption,
+    Shown,
+    TokenOption,
+    WatchOption,
+    answered,
+    examples,
+)
 from wavepool_client.commands.reservation_lookup import (
     ReservationArgument,
     find_reservation,
     find_whole_reservation,
-    is_on_terminal,
 )
 from wavepool_client.commands.reservation_options import AddUserOption  # noqa: TC001 - typer reads annotations
 from wavepool_client.commands.reservation_pickers import ask_change
 from wavepool_client.commands.reservation_status import debug
 from wavepool_client.errors import InputError, WavepoolError
-from wavepool_client.identity_client import IdentityClient
 from wavepool_client.reservation_client import ALIVE, OVER, ReservationClient
 from wavepool_client.reservation_request import people_of
 from wavepool_client.ssh.config_files import remove_ended, write_configs
-from wavepool_client.terminal.output import notes, print_json, repeat, results, say
+from wavepool_client.terminal.output import is_on_terminal, notes, print_json, repeat, results, say
 from wavepool_client.terminal.progress import shown_on
 from wavepool_client.terminal.result_printing import table_of
 from wavepool_client.text.availability import (
@@ -52,21 +60,21 @@ from wavepool_client.text.reservations import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-app = typer.Typer(
-    help="Reservations: GPUs by the hour, over SSH.",
-    epilog=examples(
-        "wavepool reservations",
-        "wavepool reservations --status all --json",
-        "wavepool reservations show 01KB9X2F",
-        "wavepool reservations edit training --extend 1.5 --add-user bob=bob.pub",
-    ),
+app = Group(
+    "Reservations: GPUs by the hour, over SSH.",
+    "wavepool reservations",
+    "wavepool reservations --status all --json",
+    "wavepool reservations show 01KB9X2F",
+    "wavepool reservations edit training --extend 1.5 --add-user bob=bob.pub",
 )
 
 STATES = (*ALIVE, *OVER)
-LIST_SECONDS, AVAILABILITY_SECONDS = 2.0, 5.0
+AVAILABILITY_SECONDS = 5.0
 StatusOption = Annotated[
     str,
-    typer.Option("--status", "-s", metavar="S,…|all", help=f"States: {', '.join(STATES)}; default: those not over."),
+    typer.Option(
+        "--status", "-s", metavar="S,…|all", help=f"States: {', '.join(STATES)}. Default: all that are not over."
+    ),
 ]
 UserOption = Annotated[
     str,
@@ -75,77 +83,43 @@ UserOption = Annotated[
         "-u",
         metavar="USER|all",
         autocompletion=complete_user,
-        help="Those of somebody else whose reservations you may see; `all`: of everybody.",
+        help="Reservations of this user, if you may see them; `all`: of all users.",
     ),
 ]
 
 DetailsOption = Annotated[
-    bool, typer.Option("--details", help="Also who may log in, the last login, image, queue, credit on hold, and why.")
+    bool, typer.Option("--details", help="Also show users, last login, image, queue, credit on hold, and reason.")
 ]
 
 
-@app.callback(invoke_without_command=True)
-def reservations(
-    context: typer.Context,
-    *,
-    status: StatusOption = "",
-    user: UserOption = "",
-    details: DetailsOption = False,
-    watch: WatchOption = False,
-    endpoint: EndpointOption = None,
-    token: TokenOption = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Reservations: without a subcommand, lists yours that are not over."""
-    if context.invoked_subcommand is None:
-        list_reservations(
-            status=status, user=user, details=details, watch=watch, endpoint=endpoint, token=token, as_json=as_json
-        )
-
-
-@app.command("list")
+@app.lists(watch_seconds=2.0)
 def list_reservations(
-    *,
-    status: StatusOption = "",
-    user: UserOption = "",
-    details: DetailsOption = False,
-    watch: WatchOption = False,
-    endpoint: EndpointOption = None,
-    token: TokenOption = None,
-    as_json: JsonOption = False,
-) -> None:
-    """List reservations, newest first."""
-    states = states_of(status)
-    with ReservationClient(endpoint, token) as client:
-        user_id = _user_id(client, user, endpoint, token)
-
-        def show() -> None:
-            found = client.reservations(states, user_id)
-            _renew_ssh_files(client, found, mine=not user)
-            if as_json:
-                print_json(found)
-            elif found:
-                columns = LIST_COLUMNS + (DETAIL_COLUMNS if details else ())
-                results.print(table_of(columns, list_rows(found, datetime.now(UTC), details=details)))
-            else:
-                say("no reservation; `wavepool reserve` makes one, `--status all` lists those that are over")
-
-        repeat(show, LIST_SECONDS if watch else 0)
+    client: ReservationClient, *, status: StatusOption = "", user: UserOption = "", details: DetailsOption = False
+) -> Shown:
+    """List your reservations that are not over, newest first."""
+    found = client.reservations(states_of(status), _user_id(client, user))
+    _renew_ssh_files(client, found, mine=not user)
+    yield found
+    if found:
+        columns = LIST_COLUMNS + (DETAIL_COLUMNS if details else ())
+        yield table_of(columns, list_rows(found, datetime.now(UTC), details=details))
+    else:
+        yield "no reservation; `wavepool reserve` makes one, `--status all` lists those that are over"
 
 
 @app.command("show")
 def show_reservation(
     reservation: ReservationArgument = "",
     *,
-    follow: Annotated[bool, typer.Option("--follow", "-f", help="Then show its steps until it is over.")] = False,
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Keep showing its steps until it is over.")] = False,
     trace: Annotated[
-        bool, typer.Option("--trace", help="Also all that has happened to it, with times; with -f the steps have them.")
+        bool, typer.Option("--trace", help="Also show its history with times; with -f, the time of each step.")
     ] = False,
     endpoint: EndpointOption = None,
     token: TokenOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show all that is known of one reservation, and what to do now."""
+    """Show one reservation in full, and what to do next."""
     with ReservationClient(endpoint, token) as client:
         found = find_whole_reservation(client, reservation)
         events = client.events_so_far(str(found["id"])) if trace and not follow else []
@@ -174,21 +148,22 @@ def show_reservation(
 def edit(
     reservation: ReservationArgument = "",
     *,
-    more: Annotated[float | None, typer.Option("--extend", metavar="HOURS", help="Add so many hours.")] = None,
+    more: Annotated[float | None, typer.Option("--extend", metavar="HOURS", help="Hours to add.")] = None,
     add_user: AddUserOption = None,
     remove_user: Annotated[
-        list[str] | None, typer.Option("--remove-user", metavar="NAME", help="Somebody who is logged out for good.")
+        list[str] | None,
+        typer.Option("--remove-user", metavar="NAME", help="User who is logged out and may not return. Repeatable."),
     ] = None,
     name: Annotated[str, typer.Option("--name", help="The new name.")] = "",
     endpoint: EndpointOption = None,
     token: TokenOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Change a reservation: more time, who may log in, its name. Without options it asks on a terminal."""
+    """Change a reservation's time, users or name. Without options, prompts on a terminal."""
     wanted: dict[str, Any] = {"more": more, "add_user": add_user, "remove_user": remove_user, "name": name}
     asks = not any(wanted.values()) and more is None
     if asks and (as_json or not is_on_terminal()):
-        raise InputError("what is to change? Give --extend, --add-user, --remove-user or --name")
+        raise InputError("nothing to change: give --extend, --add-user, --remove-user or --name")
     with ReservationClient(endpoint, token) as client:
         found = find_reservation(client, reservation)
         reservation_id = str(found["id"])
@@ -199,7 +174,7 @@ def edit(
         added = [key for text in wanted["add_user"] or () for key in people_of(text, "--add-user")]
         if added or removed:
             found = client.change_users(reservation_id, added, removed)
-            _tell_changes(found)
+            _show_changes(found)
         if name:
             found = client.rename(reservation_id, name)
             if other := other_name_text(found, name):
@@ -212,18 +187,14 @@ def edit(
     results.print(table_of(("field", "value"), show_rows(found, datetime.now(UTC))))
 
 
-app.command(epilog=examples("wavepool reservations debug", "wavepool reservations debug training --json | jq .events"))(
-    debug
-)
+app.answers("debug", "wavepool reservations debug", "wavepool reservations debug training --json | jq .events")(debug)
 
 
+@answered
 def extend(
-    words: Annotated[list[str], typer.Argument(metavar="[ID] HOURS", help="Which one, and how many hours more.")],
-    *,
-    endpoint: EndpointOption = None,
-    token: TokenOption = None,
-    as_json: JsonOption = False,
-) -> None:
+    client: ReservationClient,
+    words: Annotated[list[str], typer.Argument(metavar="[ID] HOURS", help="The reservation, and the hours to add.")],
+) -> Shown:
     """Give a reservation more time."""
     most = 2
     if len(words) > most:
@@ -233,89 +204,62 @@ def extend(
     except ValueError:
         hours = math.nan
     if not math.isfinite(hours):
-        raise InputError(f"HOURS: {words[-1]!r} is no number of hours; give one such as 1.5")
-    with ReservationClient(endpoint, token) as client:
-        found = find_reservation(client, words[0] if len(words) == most else "", ("active", "preparing"))
-        extended = client.extend(str(found["id"]), hours)
-    if as_json:
-        print_json(extended)
-        return
+        raise InputError(f"HOURS: {words[-1]!r} is not a number of hours; give one such as 1.5")
+    found = find_reservation(client, words[0] if len(words) == most else "", ("active", "preparing"))
+    extended = client.extend(str(found["id"]), hours)
+    yield extended
     until = end_text(extended, datetime.now(UTC))
-    say(f"{extended['id']} has {hours_text(hours)} more" + (f", until {until}" if until else ""))
+    yield f"{extended['id']} has {hours_text(hours)} more" + (f", until {until}" if until else "")
 
 
-@app.command("notify", epilog=examples('wavepool reservations notify 01KB9X2F "Maintenance at noon."'))
+@app.answers("notify", 'wavepool reservations notify 01KB9X2F "Maintenance at noon."')
 def notify(
+    client: ReservationClient,
     reservation: ReservationArgument,
     text: Annotated[str, typer.Argument(help="1 to 2000 characters.")],
-    *,
-    endpoint: EndpointOption = None,
-    token: TokenOption = None,
-    as_json: JsonOption = False,
-) -> None:
+) -> Shown:
     """Write a text to every terminal of a reservation."""
-    with ReservationClient(endpoint, token) as client:
-        terminals = client.notify(str(find_reservation(client, reservation)["id"]), text)
-    print_json({"terminals": terminals}) if as_json else say(
-        counted(terminals, "terminal shows it", "terminals show it")
-    )
+    found = find_reservation(client, reservation)
+    terminals = int(client.ask("POST", "reservations", str(found["id"]), "notify", body={"text": text})["terminals"])
+    yield {"terminals": terminals}
+    yield counted(terminals, "terminal shows it", "terminals show it")
 
 
-@app.command("usage", epilog=examples("wavepool reservations usage --days 7"))
+@app.answers("usage", "wavepool reservations usage --days 7")
 def usage(
+    client: ReservationClient,
     *,
-    days: Annotated[int, typer.Option("--days", min=1, max=366, help="Days of UTC, today among them.")] = 30,
-    endpoint: EndpointOption = None,
-    token: TokenOption = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Show GPU hours by day, user and GPU type: yours and your teams'; operators see everybody's."""
-    with ReservationClient(endpoint, token) as client:
-        found = client.usage(days)
-    if as_json:
-        print_json(found)
-        return
+    days: Annotated[int, typer.Option("--days", min=1, max=366, help="Days of UTC, including today.")] = 30,
+) -> Shown:
+    """Show GPU hours by day, user and GPU type: yours and your teams'; operators see those of all users."""
+    found = client.ask("GET", "reservations", "usage", days=days)["usage"]
+    yield found
     rows = [
         (one["day"], one["user"], one["gpu_type"], f"{one['gpu_hours']:.2f}", str(one["reservations"])) for one in found
     ]
-    results.print(table_of(("day", "user", "GPU type", "GPU hours", "reservations"), rows))
+    yield table_of(("day", "user", "GPU type", "GPU hours", "reservations"), rows)
 
 
-@app.command("calendar", epilog=examples("wavepool reservations calendar -t MI300X"))
-def calendar(
-    *,
-    gpu_type: Annotated[
-        str, typer.Option("--gpu-type", "-t", metavar="TYPE", autocompletion=complete_gpu_type, help="Only this type.")
-    ] = "",
-    endpoint: EndpointOption = None,
-    token: TokenOption = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Show which GPUs are reserved when: now, and for later starts. Whose they are is shown of your accounts alone."""
-    with ReservationClient(endpoint, token) as client:
-        found = client.calendar(gpu_type)
-    if as_json:
-        print_json(found)
-    elif found:
-        results.print(table_of(CALENDAR_COLUMNS, map(calendar_row, found)))
-    else:
-        say("nothing is reserved, now or later")
+@app.answers("calendar", "wavepool reservations calendar -t MI300X")
+def calendar(client: ReservationClient, *, gpu_type: GpuTypeOption = "") -> Shown:
+    """Show which GPUs are reserved when, now and for later starts. Names are shown for your own accounts only."""
+    found = client.ask("GET", "reservations", "calendar", gpu_type=gpu_type)["entries"]
+    yield found
+    yield table_of(CALENDAR_COLUMNS, map(calendar_row, found)) if found else "nothing is reserved, now or later"
 
 
 def avail(
     *,
-    gpu_type: Annotated[
-        str, typer.Option("--gpu-type", "-t", metavar="TYPE", autocompletion=complete_gpu_type, help="Only this type.")
-    ] = "",
+    gpu_type: GpuTypeOption = "",
     watch: WatchOption = False,
     interval: Annotated[
-        float, typer.Option("--interval", metavar="SECONDS", min=1, help="Time between two, with --watch.")
+        float, typer.Option("--interval", metavar="SECONDS", min=1, help="Seconds between refreshes, with --watch.")
     ] = AVAILABILITY_SECONDS,
     endpoint: EndpointOption = None,
     token: TokenOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show what could be reserved now, and how long one would wait for 1, 2, 4 and 8 GPUs."""
+    """Show which GPUs can be reserved now, and the wait for 1, 2, 4 and 8 GPUs."""
     with ReservationClient(endpoint, token) as client:
 
         def show() -> None:
@@ -337,28 +281,27 @@ def states_of(status: str) -> tuple[str, ...]:
         return ()
     unknown = next((word for word in words if word not in STATES), None)
     if unknown is not None:
-        raise InputError(f"--status: {unknown!r} is none of {', '.join(STATES)}, all")
+        raise InputError(f"--status: {unknown!r} is not valid; choose {', '.join(STATES)} or all")
     return tuple(words)
 
 
-def _tell_changes(changed: dict[str, Any]) -> None:
+def _show_changes(changed: dict[str, Any]) -> None:
     for text in [*added_key_texts(changed, given=True), *note_texts(changed)]:
         say(text)
 
 
-def _user_id(client: ReservationClient, user: str, endpoint: str | None, token: str | None) -> str:
-    """The id of the user whose reservations are wanted; empty for everybody."""
+def _user_id(client: ReservationClient, user: str) -> str:
+    """The id of the user whose reservations are wanted; empty for all users."""
     if user == "all":
         return ""
     me = client.me()
     if user in {"", me.get("user_id"), me.get("user_name")}:
         return str(me["user_id"])
-    with IdentityClient(endpoint, token) as identity:
-        return str(identity.user(user)["id"])
+    return str(client.ask("GET", "users", user)["id"])
 
 
 def _renew_ssh_files(client: ReservationClient, found: Sequence[dict[str, Any]], *, mine: bool) -> None:
-    """Makes ssh's files fit the list; a list is worth more than they are, so that no failure is one of the list."""
+    """Updates ssh's files to the list; the list succeeds even if that fails."""
     with suppress(WavepoolError):
         if mine:
             write_configs(found, client.connection)

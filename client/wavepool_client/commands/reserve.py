@@ -10,7 +10,6 @@ import typer
 
 from wavepool_client.commands.connect import connect_to
 from wavepool_client.commands.options import JsonOption  # noqa: TC001 - typer reads annotations at run time
-from wavepool_client.commands.reservation_lookup import is_on_terminal
 from wavepool_client.commands.reservation_options import ReservationOptions, with_reservation_options
 from wavepool_client.commands.reservation_pickers import agree, ask_disk, ask_what_to_reserve
 from wavepool_client.commands.reservation_start import show_quote, show_until_active, start
@@ -19,7 +18,7 @@ from wavepool_client.exit_codes import ExitCode
 from wavepool_client.reservation_client import ReservationClient
 from wavepool_client.reservation_request import NO_DISK
 from wavepool_client.ssh.config_files import write_configs
-from wavepool_client.terminal.output import print_json, results, say
+from wavepool_client.terminal.output import is_on_terminal, print_json, results, say
 from wavepool_client.text.reservations import start_text
 
 
@@ -29,24 +28,26 @@ def reserve(
     options: ReservationOptions,
     hours: Annotated[
         float | None,
-        typer.Option("--hours", "-h", help="Decimals are taken: 0.5 is half an hour. Asked for on a terminal."),
+        typer.Option("--hours", "-h", help="Hours, for example 0.5. Prompted for if omitted."),
     ] = None,
-    no_persist: Annotated[bool, typer.Option("--no-persist", help="The same as --disk none.")] = False,
+    no_persist: Annotated[bool, typer.Option("--no-persist", help="Same as --disk none.")] = False,
     interactive: Annotated[
         bool | None,
         typer.Option(
             "--interactive/--no-interactive",
-            help="Ask for GPU type, number and hours that are not given, and then for the disk; "
-            "default: on a terminal, without --json.",
+            help="Prompt for GPU type, number, hours and disk if omitted. Default: on a terminal, without --json.",
         ),
     ] = None,
     wait: Annotated[
         bool | None,
-        typer.Option("--wait/--no-wait", help="Wait until you can log in, or print the id; default: not with --start."),
+        typer.Option(
+            "--wait/--no-wait",
+            help="Wait until you can log in, or only print the id. Default: wait, except with --start.",
+        ),
     ] = None,
-    no_connect: Annotated[bool, typer.Option("--no-connect", help="Do not connect once it is active.")] = False,
+    no_connect: Annotated[bool, typer.Option("--no-connect", help="Do not connect when it is active.")] = False,
     idempotency_key: Annotated[
-        str, typer.Option("--idempotency-key", help="A repeated key gives the same reservation.")
+        str, typer.Option("--idempotency-key", help="A repeated key returns the same reservation.")
     ] = "",
     as_json: JsonOption = False,
 ) -> None:
@@ -60,10 +61,10 @@ def reserve(
             gpu_type, gpus, hours = ask_what_to_reserve(
                 client, options.gpu_type, options.gpus, hours, distributed=options.distributed
             )
-            disk = options.disk or ask_disk(options.endpoint, options.token)
+            disk = options.disk or ask_disk(client)
             options = replace(options, gpu_type=gpu_type, gpus=gpus, disk=disk)
         if hours is None:
-            raise InputError("--hours is missing: say how long, such as --hours 0.5")
+            raise InputError("--hours is missing; for example --hours 0.5")
         wanted = options.wanted(hours)
         show_quote(client, wanted, options.max_price)
         if asks:
@@ -71,13 +72,13 @@ def reserve(
         made = start(client, wanted, options, keys, content, idempotency_key)
         reservation_id = str(made["id"])
         if not (not options.start_at if wait is None else wait):
-            _tell(made, as_json=as_json)
+            _print(made, as_json=as_json)
             return
         _wait_until_active(client, reservation_id, trace=options.trace)
         active = client.reservation(reservation_id)
         write_configs([active], client.connection)
         if as_json or no_connect or not (is_on_terminal() and sys.stdout.isatty()):
-            _tell(active, as_json=as_json)
+            _print(active, as_json=as_json)
             if not as_json:
                 say(f"connect with: wavepool connect {reservation_id}")
             return
@@ -92,14 +93,14 @@ def _without_disk(options: ReservationOptions) -> ReservationOptions:
     return replace(options, disk=NO_DISK)
 
 
-def _tell(reservation: dict[str, Any], *, as_json: bool) -> None:
+def _print(reservation: dict[str, Any], *, as_json: bool) -> None:
     print_json(reservation) if as_json else results.print(str(reservation["id"]))
     if start := start_text(reservation):
         say(f"it starts at {start}; follow it with: wavepool reservations show {reservation['id']} -f")
 
 
 def _wait_until_active(client: ReservationClient, reservation_id: str, *, trace: bool) -> None:
-    """Waits; if somebody presses Ctrl-C, cancels the reservation if they want it, else leaves it waiting."""
+    """Waits; after Ctrl-C, asks whether to cancel the reservation or leave it waiting."""
     try:
         show_until_active(client, reservation_id, trace=trace)
     except KeyboardInterrupt:

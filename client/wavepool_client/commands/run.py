@@ -47,7 +47,7 @@ def run(
             metavar="DIR",
             exists=True,
             file_okay=False,
-            help="A folder to copy there with rsync; the command runs in the copy, and what it leaves comes back.",
+            help="Folder to copy there with rsync. The command runs in the copy, and its results are copied back.",
         ),
     ] = None,
     no_pull: Annotated[bool, typer.Option("--no-pull", help="Copy nothing back.")] = False,
@@ -57,17 +57,20 @@ def run(
     timeout: Annotated[
         float,
         typer.Option(
-            "--timeout", metavar="MINUTES", min=0, help="Cancel it if it is not active by then; counts from --start on."
+            "--timeout",
+            metavar="MINUTES",
+            min=0,
+            help="Cancel the reservation if it is not active by then, counted from --start.",
         ),
     ] = 1440.0,
     hours: Annotated[
-        float, typer.Option("--hours", "-h", help="The most that it may take; only what is used is charged.")
+        float, typer.Option("--hours", "-h", help="Longest time for the command. Only used time is charged.")
     ] = 1.0,
 ) -> None:
-    """Reserve GPUs, run what follows `--` there, and give them back. The exit status is that of the command."""
+    """Reserve GPUs, run the command after `--` there, and give them back. Exits with the command's status."""
     words: list[str] = context.meta[PASSED_ON]
     if not words:
-        raise InputError("there is no command: give it after `--`, such as wavepool run -- python train.py")
+        raise InputError("the command is missing: give it after `--`, such as wavepool run -- python train.py")
     keys, content = options.keys(), options.build_context()
     with _interrupts(), ReservationClient(options.endpoint, options.token) as client:
         wanted = options.wanted(hours)
@@ -105,7 +108,7 @@ def _run_there(remote: Remote, line: str, directory: Path | None, *, pull: bool)
         folder = _make_folder(remote)
         say(f"copying {directory} to {remote.host}:{folder}")
         if not copied(remote.upload([f"{directory}/"], f"{folder}/")):
-            say("the folder was copied only in part, so the command was not started")
+            say("the folder was copied only in part; the command was not started")
             return ExitCode.UNAVAILABLE
     status = _watch(remote, line, folder)
     if directory is None or not pull or status == CONNECTION_FAILED:
@@ -169,9 +172,9 @@ def _is_still_there(client: ReservationClient, reservation_id: str) -> bool:
     if now.get("state") == "active":
         return True
     why = str(now.get("message") or "")
-    say(f"the reservation ended under the command: it is {now.get('state')}{f' ({why})' if why else ''}")
+    say(f"the reservation ended while the command ran: it is {now.get('state')}{f' ({why})' if why else ''}")
     if now.get("state") in {"expiring", "expired"}:
-        say("--hours is the most that a run may take; give it more")
+        say("give more --hours: the reservation ended with them")
     return False
 
 

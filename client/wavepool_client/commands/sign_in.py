@@ -31,16 +31,16 @@ UrlOption = Annotated[
         "--url",
         "--endpoint",
         envvar="WAVEPOOL_ENDPOINT",
-        help="The gateway's URL; default: where `wavepool up` serves.",
+        help="The gateway's URL. Default: where `wavepool up` serves.",
     ),
 ]
-NoBrowserOption = Annotated[bool, typer.Option("--no-browser", help="Only print the address; open no browser.")]
+NoBrowserOption = Annotated[bool, typer.Option("--no-browser", help="Print the address, and do not open a browser.")]
 
 
 def login(*, url: UrlOption = None, no_browser: NoBrowserOption = False, as_json: JsonOption = False) -> None:
     """Sign in with your organisation's identity provider, in a browser on this or any other device.
 
-    The API token that this makes is kept in a profile, which becomes the current one (`wavepool config`).
+    The new API token is stored in a profile, which becomes the current one (`wavepool config`).
     """
     endpoint = resolve(url).endpoint
     with closing(Transport(Connection(endpoint, ""))) as anonymous:
@@ -61,7 +61,7 @@ def login(*, url: UrlOption = None, no_browser: NoBrowserOption = False, as_json
 
 
 def logout(*, url: UrlOption = None) -> None:
-    """Sign out: revoke the token of `wavepool login`, and forget it."""
+    """Sign out: revoke the token of `wavepool login` and delete it here."""
     endpoint = resolve(url).endpoint
     known = profile_at(endpoint)
     if known is None or not known[1].token:
@@ -96,7 +96,7 @@ def _flow(endpoint: str, options: Mapping[str, Any]) -> DeviceFlow:
 def _show(code: DeviceCode, *, in_browser: bool) -> None:
     say(f"Open {code.verification_uri}\nand enter the code {code.user_code}")
     if in_browser and webbrowser.open(code.complete_uri):
-        say("A browser shows the page; check that it shows the same code.")
+        say("The page opens in your browser; check that it shows the same code.")
 
 
 def _has_desktop() -> bool:

@@ -12,7 +12,16 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from wavepool_client.commands.completion import complete_gpu_type, complete_problem, complete_queue
-from wavepool_client.commands.options import EndpointOption, IdArgument, JsonOption, TokenOption, connect
+from wavepool_client.commands.options import (
+    Client,
+    EndpointOption,
+    IdArgument,
+    JsonOption,
+    Shown,
+    TokenOption,
+    answered,
+    connect,
+)
 from wavepool_client.errors import InputError
 from wavepool_client.exit_codes import ExitCode
 from wavepool_client.outcome import result_of, result_of_submission
@@ -36,7 +45,6 @@ from wavepool_client.text.submission_rows import submission_rows
 from wavepool_client.text.timing import timing_text
 
 if TYPE_CHECKING:
-    from wavepool_client.client import Client
     from wavepool_client.http.event_stream import Event
     from wavepool_client.outcome import Result
 
@@ -45,17 +53,18 @@ _UNIT_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 FEW_SUBMISSIONS = 3
 """The command says how many submissions remain if they are no more than this."""
 LaunchPlanOption = Annotated[
-    Path | None, typer.Option("--launch-plan", help="JSON: the file has kernels only, launched by this plan.")
+    Path | None, typer.Option("--launch-plan", help="JSON file with a launch plan, for a source that has only kernels.")
 ]
 ProblemDefOption = Annotated[
-    Path | None, typer.Option("--problem-def", help="Python: a problem class of your own, instead of the catalogue's.")
+    Path | None,
+    typer.Option("--problem-def", help="Python file with a problem class, instead of a problem of the catalogue."),
 ]
 TimingOption = Annotated[
     TimingMode | None,
     typer.Option(
         "--timing",
         help="How `full` and `benchmark` time calls: with cold caches, with hot ones, or each in a fresh process. "
-        "Without it the device's own way: cold on GPUs, hot on a CPU.",
+        "Default: the device's, which is cold on GPUs and hot on a CPU.",
     ),
 ]
 FallbackOption = Annotated[
@@ -64,22 +73,21 @@ FallbackOption = Annotated[
         "--fallback-gpu",
         metavar="TYPE",
         autocompletion=complete_gpu_type,
-        help="A GPU that will do where none of --gpu is free; give it again for more, the best first. "
-        "The charge goes by the GPU that it gets.",
+        help="GPU type to use if --gpu is not free. Repeatable, in order of preference. You pay for the type you get.",
     ),
 ]
 ProfileOption = Annotated[
     bool,
     typer.Option(
         "--profile",
-        help="Then profile its kernels, if the device can, and show how long each takes. That time is charged, too.",
+        help="Also profile the kernels, if the device can, and show the time of each. Profiling is charged.",
     ),
 ]
 RequireValidOption = Annotated[
     bool,
     typer.Option(
         "--require-valid",
-        help="Exit with 5 when it is accepted and its time is not VALID, and so does not rank.",
+        help="Exit with 5 if it is accepted but its time is not VALID and does not rank.",
     ),
 ]
 FileArgument = Annotated[Path, typer.Argument(help="The kernel's source; `-` reads standard input.")]
@@ -91,63 +99,66 @@ def submit(  # noqa: PLR0913 - an argument for each option
     problem: Annotated[
         str, typer.Option("--problem", "-p", autocompletion=complete_problem, help="The problem's slug.")
     ] = "",
-    mode: Annotated[Mode, typer.Option("--mode", "-m", help="How far to go.")] = Mode.FULL,
+    mode: Annotated[Mode, typer.Option("--mode", "-m", help="The stages to run.")] = Mode.FULL,
     gpu: Annotated[
         str,
         typer.Option(
             "--gpu",
             metavar="TYPE",
             autocompletion=complete_gpu_type,
-            help="The GPU to ask for; the operator's default if left out.",
+            help="GPU type. Default: the operator's.",
         ),
     ] = "",
     fallback_gpu: FallbackOption = None,
     queue: Annotated[
-        str, typer.Option("--queue", autocompletion=complete_queue, help="The queue to wait in; default: `default`.")
+        str, typer.Option("--queue", autocompletion=complete_queue, help="The queue to wait in. Default: `default`.")
     ] = "",
     time_limit: Annotated[
         int | None,
-        typer.Option("--time-limit", metavar="SECONDS", min=1, help="End the run then; default: the queue's."),
+        typer.Option(
+            "--time-limit", metavar="SECONDS", min=1, help="End the run after this time. Default: the queue's limit."
+        ),
     ] = None,
     gpus: Annotated[
         str,
         typer.Option(
             "--gpus",
             metavar="1|2|4|8",
-            help="So many whole GPUs of one machine; default: 1. With `1-4`, as many of these as are free.",
+            help="Whole GPUs on one machine (default 1). A range such as 1-4 takes as many as are free.",
         ),
     ] = "",
     fraction: Annotated[
         float | None,
-        typer.Option("--fraction", metavar="PART", help="A part of one GPU, 0.1 to 1; rounded up to 1/8, 1/4, 1/2."),
+        typer.Option("--fraction", metavar="PART", help="Part of one GPU, 0.1 to 1, rounded up to 1/8, 1/4, 1/2 or 1."),
     ] = None,
     gpu_memory: Annotated[
-        int | None, typer.Option("--gpu-memory", metavar="MIB", help="The smallest part with so much memory.")
+        int | None, typer.Option("--gpu-memory", metavar="MIB", help="Smallest part of a GPU with this much memory.")
     ] = None,
     devices: Annotated[
-        int | None, typer.Option("--devices", metavar="NUMBER", help="Exactly so many devices; default: any number.")
+        int | None, typer.Option("--devices", metavar="NUMBER", help="Exact number of devices. Default: any.")
     ] = None,
     isolation: Annotated[
         Isolation | None,
         typer.Option(
             "--isolation",
-            help="Of a part: `partition`, the default; `time-slice`, which keeps no co-tenant apart; or `cu-mask`, the "
-            "same with compute units of its own.",
+            help="For a part of a GPU: `partition` (default); `time-slice`, shared; or `cu-mask`, shared "
+            "with compute units of its own.",
         ),
     ] = None,
     job_class: Annotated[
-        str, typer.Option("--class", metavar="CLASS", help="A class of the queue; default: the queue's default class.")
+        str, typer.Option("--class", metavar="CLASS", help="Class of the queue. Default: the queue's default class.")
     ] = "",
     placement: Annotated[
         str,
         typer.Option(
-            "--placement", metavar="NAME", help="`pack` or `spread` over machines, or a plug-in; default: the queue's."
+            "--placement", metavar="NAME", help="`pack` or `spread` over machines, or a plug-in. Default: the queue's."
         ),
     ] = "",
     movable: Annotated[
         bool,
         typer.Option(
-            "--movable", help="The run may be stopped, free of charge, and start again elsewhere for a larger one."
+            "--movable",
+            help="Let the run be stopped, free of charge, and restarted elsewhere to make room for a larger one.",
         ),
     ] = False,
     priority: Annotated[
@@ -157,7 +168,7 @@ def submit(  # noqa: PLR0913 - an argument for each option
             metavar="POINTS",
             min=-100,
             max=100,
-            help="Goes earlier the higher it is; above what `wavepool queues` says with an administrator's token.",
+            help="Higher runs earlier. Above the queue's limit (`wavepool queues`), only for administrators.",
         ),
     ] = 0,
     deadline: Annotated[
@@ -165,26 +176,29 @@ def submit(  # noqa: PLR0913 - an argument for each option
         typer.Option(
             "--deadline",
             metavar="TIME",
-            help="Cancel it if it still waits when it can no longer end by then: `2h` from now (s, m, h, d), or a time "
-            "with its zone, such as 2026-11-01T12:00:00Z.",
+            help="Cancel it while it waits if it can no longer end by then: `2h` from now (s, m, h, d), or a time "
+            "with a zone, such as 2026-11-01T12:00:00Z.",
         ),
     ] = "",
     reuse: Annotated[
         Reuse | None,
         typer.Option(
             "--reuse",
-            help="`reuse`: a machine that there is. `create`: one that is started for it. Default: any, or a new one "
+            help="`reuse`: an existing machine. `create`: a new machine. Default: an existing one, or a new one "
             "if none has room.",
         ),
     ] = None,
     idle: Annotated[
         int | None,
         typer.Option(
-            "--idle", metavar="SECONDS", min=0, help="Keep its machine idle no longer than this; default: the pool's."
+            "--idle",
+            metavar="SECONDS",
+            min=0,
+            help="Keep its machine idle afterwards at most this long. Default: the pool's limit.",
         ),
     ] = None,
     dtype: Annotated[
-        str, typer.Option("--dtype", help="The element type, where the problem has several; its first if left out.")
+        str, typer.Option("--dtype", help="Element type, if the problem has several. Default: its first.")
     ] = "",
     launch_plan: LaunchPlanOption = None,
     problem_def: ProblemDefOption = None,
@@ -193,16 +207,16 @@ def submit(  # noqa: PLR0913 - an argument for each option
     endpoint: EndpointOption = None,
     token: TokenOption = None,
     as_json: JsonOption = False,
-    wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Wait for the end, or print the id.")] = True,
+    wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Wait for the end, or only print the id.")] = True,
     require_valid: RequireValidOption = False,
 ) -> None:
     """Submit a kernel and show every step until the verdict."""
     if not problem and problem_def is None and mode is not Mode.SANDBOX:
-        raise InputError("which problem is it for? Give --problem; `wavepool problems` lists them")
+        raise InputError("--problem is missing; `wavepool problems` lists them")
     if require_valid and (not wait or mode not in TIMED_MODES):
-        raise InputError("--require-valid: only `full` and `benchmark` time anything, and only --wait hears of it")
+        raise InputError("--require-valid: needs --wait, and the mode `full` or `benchmark`")
     if profile and mode not in PROFILED_MODES:
-        raise InputError("--profile: only `full`, `benchmark` and `check` can be profiled")
+        raise InputError("--profile: needs the mode `full`, `benchmark` or `check`")
     plan = plan_of(launch_plan) if launch_plan else None
     definition = source_of(problem_def) if problem_def else ""
     fallbacks = tuple(fallback_gpu or ())
@@ -241,12 +255,12 @@ def submit(  # noqa: PLR0913 - an argument for each option
 def watch(
     submission_id: IdArgument,
     *,
-    after: Annotated[int, typer.Option(min=0, help="Skip the events up to this number.")] = 0,
+    after: Annotated[int, typer.Option(min=0, help="Skip events up to this number.")] = 0,
     endpoint: EndpointOption = None,
     token: TokenOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print each event as a line of JSON.")] = False,
 ) -> None:
-    """Show the steps of a submission, past and coming, until the verdict."""
+    """Show the past and coming steps of a submission until the verdict."""
     with connect(endpoint, token) as client:
         if not as_json:
             _finish(_followed(client, submission_id, after), as_json=False)
@@ -258,44 +272,30 @@ def watch(
         raise typer.Exit(result_of(submission_id, events).exit_code if events else ExitCode.ACCEPTED)
 
 
-def show(
-    submission_id: IdArgument,
-    *,
-    endpoint: EndpointOption = None,
-    token: TokenOption = None,
-    as_json: JsonOption = False,
-) -> None:
+@answered
+def show(gateway: Client, submission_id: IdArgument) -> Shown:
     """Show one submission, with its result once it is over."""
-    with connect(endpoint, token) as client:
-        job = client.submission(submission_id)
-    if as_json:
-        print_json(job)
-        return
-    results.print(table_of(("field", "value"), submission_rows(job)))
+    job = gateway.submission(submission_id)
+    yield job
+    yield table_of(("field", "value"), submission_rows(job))
     if result := result_of_submission(job):
         results.print()
         print_result(result)
 
 
+@answered
 def jobs(
+    gateway: Client,
     *,
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=200, help="How many.")] = 20,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=200, help="Most entries to show.")] = 20,
     problem: Annotated[
-        str | None, typer.Option("--problem", "-p", autocompletion=complete_problem, help="Only this problem's.")
+        str | None, typer.Option("--problem", "-p", autocompletion=complete_problem, help="Only this problem.")
     ] = None,
-    endpoint: EndpointOption = None,
-    token: TokenOption = None,
-    as_json: JsonOption = False,
-) -> None:
+) -> Shown:
     """List the newest submissions."""
-    with connect(endpoint, token) as client:
-        found = client.submissions(limit, problem)
-    if as_json:
-        print_json(found)
-        return
-    results.print(
-        table_of(("id", "problem", "mode", "state", "verdict", "timing", "cost", "created"), map(_row, found))
-    )
+    found = gateway.submissions(limit, problem)
+    yield found
+    yield table_of(("id", "problem", "mode", "state", "verdict", "timing", "cost", "created"), map(_row, found))
 
 
 def deadline_of(text: str, now: datetime) -> str:
@@ -304,7 +304,7 @@ def deadline_of(text: str, now: datetime) -> str:
         try:
             instant = now + timedelta(seconds=float(found[1]) * _UNIT_SECONDS[found[2]])
         except OverflowError:
-            raise InputError(f"--deadline: {text} from now is beyond the calendar; give a nearer time") from None
+            raise InputError(f"--deadline: {text} from now is too far away; give a nearer time") from None
     else:
         instant = _zoned(text.strip())
         if instant is None:
@@ -349,7 +349,7 @@ def plan_of(file: Path) -> dict[str, Any]:
 
 def _warn_of_limits(remaining: object) -> None:
     if isinstance(remaining, int) and remaining <= FEW_SUBMISSIONS:
-        more = f"{remaining} more submission{'' if remaining == 1 else 's'}" if remaining else "no more submission"
+        more = f"{remaining} more submission{'' if remaining == 1 else 's'}" if remaining else "no more submissions"
         say(f"{more} possible now; `wavepool limits` shows the limits")
 
 
@@ -373,7 +373,7 @@ def _interrupted(client: Client, submission_id: str) -> None:
         client.cancel(submission_id)
         say(f"cancelled {submission_id}")
     else:
-        say(f"the submission goes on; watch it again with: wavepool watch {submission_id}")
+        say(f"the submission continues; watch it again with: wavepool watch {submission_id}")
     raise typer.Exit(ExitCode.INTERRUPTED)
 
 

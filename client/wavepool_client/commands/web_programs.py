@@ -31,18 +31,18 @@ _FOLDER = ".wavepool"
 _UNTIL_WE_ARE_GONE = 'exec 3<&0; {command} & program=$!; (cat <&3 >/dev/null; kill "$program") & wait "$program"'
 
 HereOption = Annotated[
-    int, typer.Option("--port", min=0, max=65_535, help="Port on this machine; another if it is taken. 0: any.")
+    int, typer.Option("--port", min=0, max=65_535, help="Port on this machine, or another if it is taken. 0: any.")
 ]
 BrowserOption = Annotated[bool, typer.Option("--browser/--no-browser", help="Open it in the browser.")]
 InstallOption = Annotated[
-    bool, typer.Option("--install", help=f"Install it first, into ~/{_FOLDER} of the session, if it is not there.")
+    bool, typer.Option("--install", help=f"Install it first if it is missing, into ~/{_FOLDER} of the session.")
 ]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print where it answers as JSON.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print its address as JSON.")]
 
 
 @dataclass(frozen=True)
 class _Program:
-    """A web program: its command's name, its package, and the address that tells that it is up."""
+    """A web program: its command's name, its package, and the path that answers once it is up."""
 
     name: str
     package: str
@@ -68,7 +68,7 @@ class _Program:
 
     @property
     def missing(self) -> str:
-        """What to do if it is not installed."""
+        """Advice if it is not installed."""
         return f"the session has no {self.title}: add --install, or install `{self.package}` there"
 
 
@@ -83,7 +83,7 @@ def forward(
     here: Annotated[
         int | None,
         typer.Option(
-            "--port", min=0, max=65_535, help="Port on this machine; left out: PORT, or another if it is taken. 0: any."
+            "--port", min=0, max=65_535, help="Port on this machine. Default: PORT, or another if it is taken. 0: any."
         ),
     ] = None,
     browser: BrowserOption = False,
@@ -91,9 +91,9 @@ def forward(
     endpoint: EndpointOption = None,
     token: TokenOption = None,
 ) -> None:
-    """Reach a port of a reservation's session on this machine, until Ctrl-C."""
+    """Forward a port of a reservation's session to this machine, until Ctrl-C."""
     remote = _remote(reservation, endpoint, token)
-    # Whoever names a port has programs that look for it there.
+    # A named port is expected by programs on this machine.
     chosen = free_port(port) if here is None else free_port(here, no_other=True)
     with forwarding(remote, chosen, port) as forwarded:
         forwarded.wait_until_it_listens()
@@ -103,7 +103,7 @@ def forward(
 def jupyter(
     reservation: ReservationArgument = "",
     *,
-    folder: Annotated[str, typer.Option(metavar="DIR", help="Folder of the session that it shows.")] = "~",
+    folder: Annotated[str, typer.Option(metavar="DIR", help="Folder of the session to open.")] = "~",
     here: HereOption = 8888,
     browser: BrowserOption = True,
     install: InstallOption = False,
@@ -111,7 +111,7 @@ def jupyter(
     endpoint: EndpointOption = None,
     token: TokenOption = None,
 ) -> None:
-    """Run JupyterLab in a reservation, and show it in the browser of this machine, until Ctrl-C."""
+    """Run JupyterLab in a reservation and open it in your browser, until Ctrl-C."""
     there, secret = secrets.choice(_PORTS), secrets.token_urlsafe(24)
     words = f"--no-browser --ip=127.0.0.1 --port={there} --ServerApp.port_retries=0"
     # The token is no argument, which everybody on the session's machine could read.
@@ -133,7 +133,7 @@ def tensorboard(
     endpoint: EndpointOption = None,
     token: TokenOption = None,
 ) -> None:
-    """Run TensorBoard in a reservation, and show it in the browser of this machine, until Ctrl-C."""
+    """Run TensorBoard in a reservation and open it in your browser, until Ctrl-C."""
     there = secrets.choice(_PORTS)
     line = _in_folder(logdir) + _TENSORBOARD.line(f"--logdir . --host 127.0.0.1 --port {there}", install=install)
     with forwarding(_remote(reservation, endpoint, token), free_port(here), there, line) as forwarded:

@@ -59,9 +59,7 @@ def _local_gateway(data_dir: Path) -> str | None:
     url = _first_line(data_dir / ENDPOINT_FILE)
     if url and not is_loopback(urlsplit(checked_url(url)).hostname or ""):
         # Somebody else's repository may have such a file, and $WAVEPOOL_TOKEN would go wherever it says.
-        raise InputError(
-            f"{data_dir / ENDPOINT_FILE} names another machine, {url}; if you mean it, set WAVEPOOL_ENDPOINT"
-        )
+        raise InputError(f"{data_dir / ENDPOINT_FILE} names another machine, {url}; set WAVEPOOL_ENDPOINT to use it")
     return url
 
 
@@ -74,7 +72,7 @@ def checked_url(url: str) -> str:
     except ValueError:
         is_url = False
     if not is_url:
-        raise InputError(f"endpoint {url!r} is no URL; give one such as {DEFAULT_ENDPOINT}")
+        raise InputError(f"endpoint {url!r} is not a URL; give one such as {DEFAULT_ENDPOINT}")
     return url
 
 

@@ -106,7 +106,7 @@ class DeviceFlow:
     def _id_token_of(self, answer: Mapping[str, Any]) -> str:
         token = answer.get("id_token")
         if not isinstance(token, str):
-            raise ServerError("the identity provider sent no ID token; tell the operator of this Wavepool")
+            raise ServerError("the identity provider sent no ID token; report it to this Wavepool's operator")
         return token
 
     def _asked(self, endpoint: str, form: Mapping[str, str]) -> tuple[int, dict[str, Any]]:
@@ -133,7 +133,7 @@ class DeviceFlow:
     def _refused(self, status: int, answer: Mapping[str, Any]) -> ServerError:
         said = ": ".join(str(answer[name]) for name in ("error", "error_description") if answer.get(name))
         return ServerError(
-            f"the identity provider refuses this Wavepool ({said or status}); tell the operator of this Wavepool"
+            f"the identity provider refuses this Wavepool ({said or status}); report it to this Wavepool's operator"
         )
 
 
@@ -143,4 +143,6 @@ def _web_address(url: object) -> str:
     parts = urlsplit(text)
     if parts.scheme == "https" or (parts.scheme == "http" and is_loopback(parts.hostname or "")):
         return text
-    raise ServerError(f"the identity provider's address {text!r} is no https URL; tell the operator of this Wavepool")
+    raise ServerError(
+        f"the identity provider's address {text!r} is not an https URL; report it to this Wavepool's operator"
+    )

@@ -1,4 +1,4 @@
-"""What ssh is called with to reach a reservation, and the files that it reads."""
+"""The options that ssh gets to reach a reservation, and the files that it reads."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def options_for(reservation: dict[str, Any], connection: Connection, node: int =
     user = str(machine.get("login_user") or "dev")
     if not (_ID.fullmatch(reservation_id) and _WORD.fullmatch(user) and host_key.isprintable()):
         # A line break in one of them would be a setting of ssh, such as a command to run here.
-        raise InputError(f"the gateway describes {reservation_id!r} in a way that ssh must not see")
+        raise InputError(f"the gateway's description of {reservation_id!r} is not safe for ssh")
     host, known_hosts = host_name(reservation_id, node), _file(reservation_id, f"known_hosts{node or ''}")
     _write(known_hosts, f"{host} {host_key}")
     return {
@@ -52,7 +52,7 @@ def options_for(reservation: dict[str, Any], connection: Connection, node: int =
 
 
 def _machine(reservation: dict[str, Any], node: int) -> dict[str, Any]:
-    """What is said of one of its machines. Raises InputError."""
+    """The description of one of its machines. Raises InputError."""
     nodes = nodes_of(reservation)
     if node and node >= len(nodes):
         has = f"nodes 0 to {len(nodes) - 1}" if nodes else "one machine, node 0"
@@ -87,7 +87,7 @@ def has_agent() -> bool:
 
 
 def others_who_may_log_in(reservation: dict[str, Any], me: dict[str, Any]) -> list[str]:
-    """The people beside the user `me` who may log in: the owner first, if that is somebody else.
+    """The people beside the user `me` who may log in: the owner first, if that is another user.
 
     All are one user in the session, so each could use an agent that another one forwards.
     """
@@ -116,7 +116,7 @@ def _host_text(reservation: dict[str, Any], connection: Connection, node: int) -
 
 
 def proxy_command(reservation_id: str, connection: Connection, node: int = 0) -> str:
-    """What ssh runs to reach one of a reservation's machines, from any folder.
+    """The command that ssh runs to reach one of a reservation's machines, from any folder.
 
     The token is not in it, since others could read it.
     """

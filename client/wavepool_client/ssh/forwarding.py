@@ -26,7 +26,7 @@ _LOOK_SECONDS = 0.2
 _END_SECONDS = 5.0
 _MOST_LINES = 20
 _NOT_THERE = 127
-# A session has a network of its own, so its ports clash with nobody's but its users'.
+# A session has a network of its own, so its ports can clash only with those of its own users.
 _LOOPBACK = "127.0.0.1"
 
 
@@ -74,8 +74,8 @@ class Forwarded:
 
 
 @contextlib.contextmanager
-def forwarding(remote: Remote, here: int, there: int, line: str = "", told: str = "") -> Generator[Forwarded]:
-    """Forwards port `here` to `there`, and runs a shell's line in the session that gets `told` as its input.
+def forwarding(remote: Remote, here: int, there: int, line: str = "", typed: str = "") -> Generator[Forwarded]:
+    """Forwards port `here` to `there`, and runs a shell's line in the session that gets `typed` as its input.
 
     The line's program has to end when its input does: that is how it hears that we are gone.
     """
@@ -106,7 +106,7 @@ def forwarding(remote: Remote, here: int, there: int, line: str = "", told: str 
         try:
             if process.stdin:
                 with contextlib.suppress(BrokenPipeError):
-                    process.stdin.write(told.encode())
+                    process.stdin.write(typed.encode())
                     process.stdin.flush()
             yield Forwarded(process, here, said)
         finally:
@@ -138,8 +138,8 @@ def free_port(wanted: int, *, no_other: bool = False) -> int:
                 return int(listening.getsockname()[1])
         except OSError as error:
             if no_other:
-                why = f"cannot be had on this machine ({error.strerror})"
-                raise InputError(f"--port: {wanted} {why}; give another, or 0 for any that is free") from error
+                why = f"cannot be used on this machine ({error.strerror})"
+                raise InputError(f"--port: {wanted} {why}; give another, or 0 for any free one") from error
     raise InputError("there is no free port on this machine")
 
 

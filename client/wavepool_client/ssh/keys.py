@@ -6,8 +6,6 @@ import base64
 import binascii
 import os
 import re
-import shutil
-import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,13 +13,13 @@ from typing import TYPE_CHECKING
 
 from wavepool_client.errors import InputError
 from wavepool_client.profiles import profiles_file
+from wavepool_client.ssh.agent import agent_keys, strings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 LEAST_RSA_BITS = 2048
 MADE_KEY = "id_ed25519"
-AGENT_SECONDS = 5
 _EXAMPLE = "`ssh-ed25519 AAAA… ada@laptop`"
 _MOST_NAMED = 3
 _KEY_TYPE = re.compile(r"\b(ssh|ecdsa|sk)-")
@@ -62,14 +60,18 @@ def made_key(*, make: bool = False) -> Path:
     private = folder() / MADE_KEY
     if not make or private.exists():
         return private
-    program = shutil.which("ssh-keygen")
-    if program is None:
-        raise InputError("there is no key in ~/.ssh and no ssh-keygen to make one; install OpenSSH, or give --key")
-    private.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    words = [program, "-q", "-t", "ed25519", "-N", "", "-C", "wavepool", "-f", str(private)]
-    done = subprocess.run(words, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)  # noqa: S603 - OpenSSH's own
-    if done.returncode:
-        raise InputError(f"ssh-keygen could not make a key in {private.parent}: {done.stderr.strip()}")
+    # Loading it takes longer than most commands.
+    import asyncssh  # noqa: PLC0415
+
+    # asyncssh leaves the keywords of other algorithms untyped.
+    pair = asyncssh.generate_private_key("ssh-ed25519", "wavepool")  # pyright: ignore[reportUnknownMemberType]
+    try:
+        private.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with os.fdopen(os.open(private, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            file.write(pair.export_private_key())
+        private.with_suffix(".pub").write_bytes(pair.export_public_key())
+    except OSError as error:
+        raise InputError(f"there is no key in ~/.ssh, and none can be made in {private.parent}: {error}") from error
     return private
 
 
@@ -91,7 +93,7 @@ def lines_of(file: Path) -> list[str]:
     if wrong := [line for line in lines if not _KEY_TYPE.search(line)]:
         named = ", ".join(repr(line.split()[0][:40]) for line in wrong[:_MOST_NAMED])
         more = f" and {len(wrong) - _MOST_NAMED} more" if len(wrong) > _MOST_NAMED else ""
-        raise InputError(f"{file} has lines that are no public keys: {named}{more}; each must be as {_EXAMPLE}")
+        raise InputError(f"{file} has lines that are not public keys: {named}{more}; a key looks like {_EXAMPLE}")
     return lines
 
 
@@ -101,6 +103,11 @@ def lines_that_ssh_has() -> list[tuple[str, Path | None]]:
     own = [(line, file) for file in publics if file.is_file() for line in _readable_lines(file)]
     with_files = [(line, _private_of(file)) for line, file in own]
     return [*with_files, *((line, None) for line in _agent_lines())]
+
+
+def public_lines_beside(file: Path) -> list[str]:
+    """The lines of a key's file, and of the one beside it that ends in .pub."""
+    return [*_readable_lines(file), *_readable_lines(file.with_name(f"{file.name}.pub"))]
 
 
 def is_usable(line: str) -> bool:
@@ -139,15 +146,8 @@ def _lines(text: str) -> list[str]:
 
 
 def _agent_lines() -> list[str]:
-    program = shutil.which("ssh-add")
-    if program is None or not os.environ.get("SSH_AUTH_SOCK"):
-        return []
-    try:
-        words = [program, "-L"]
-        done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=AGENT_SECONDS)  # noqa: S603
-    except (OSError, subprocess.TimeoutExpired):
-        return []
-    return _lines(done.stdout) if done.returncode == 0 else []
+    found = [(strings(key)[0].decode(errors="replace"), key, comment) for key, comment in agent_keys() if key]
+    return [f"{kind} {base64.b64encode(key).decode()} {comment}" for kind, key, comment in found]
 
 
 def _distinct(lines: Iterable[str]) -> list[str]:
@@ -164,9 +164,5 @@ def _rsa_bits(encoded: str) -> int:
         blob = base64.b64decode(encoded, validate=True)
     except (binascii.Error, ValueError):
         return 0
-    fields: list[bytes] = []
-    while blob:
-        size = int.from_bytes(blob[:4], "big")
-        fields.append(blob[4 : 4 + size])
-        blob = blob[4 + size :]
+    fields = strings(blob)
     return int.from_bytes(fields[2], "big").bit_length() if len(fields) == 3 else 0  # noqa: PLR2004 - as above

@@ -20,7 +20,7 @@ def pick(question: str, choices: Sequence[str], default: int | None = None) -> i
         say(f"{number}  {text}")
     places = {str(number): number - 1 for number in range(1, len(choices) + 1)}
     shown = None if default is None else str(default + 1)
-    return ask(question, places.get, f"is none of 1 to {len(choices)}", shown)
+    return ask(question, places.get, f"is not valid; choose 1 to {len(choices)}", shown)
 
 
 def ask(question: str, parsed: Callable[[str], T | None], rule: str, default: str | None = None) -> T:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from wavepool_client.terminal.output import print_json, results
+from wavepool_client.terminal.output import results
 from wavepool_client.text.machines import free_text, gpu_text, money_text, place_text, seconds_text
 
 if TYPE_CHECKING:
@@ -49,11 +49,8 @@ def offer_row(offer: Fields) -> Sequence[object]:
     )
 
 
-def tell_machine(machine: Fields, *, as_json: bool) -> None:
+def print_state(machine: Fields) -> None:
     """Prints the state of a machine, and its cost so far."""
-    if as_json:
-        print_json(machine)
-        return
     reason = f" ({machine['reason']})" if machine.get("reason") else ""
     cost = money_text(machine.get("cost_usd"))
     results.print(

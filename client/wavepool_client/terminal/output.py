@@ -20,6 +20,11 @@ results = Console(emoji=False, highlight=False, soft_wrap=True, width=None if sy
 notes = Console(emoji=False, stderr=True, highlight=False, soft_wrap=True)
 
 
+def is_on_terminal() -> bool:
+    """True if there is a person to ask."""
+    return notes.is_terminal and sys.stdin.isatty()
+
+
 def say(text: str) -> None:
     """Prints a message for people, exactly as written."""
     notes.print(text, markup=False)

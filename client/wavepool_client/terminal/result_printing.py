@@ -143,7 +143,7 @@ def origin_notes(result: Result) -> list[str]:
     """Notes on the origin of times, as markup: a reader must know it before comparing them."""
     data = result.data
     device = str(data.get("device_title") or data.get("device") or "")
-    notes = ["[bold]simulated times: they say nothing of any hardware[/bold]"] if data.get("simulated") else []
+    notes = ["[bold]simulated times: they do not describe any hardware[/bold]"] if data.get("simulated") else []
     if data.get("timing_mode") in TIMED_HOW:
         notes.append(f"[dim]{data['timing_mode']} times: {TIMED_HOW[data['timing_mode']]}[/dim]")
     if data.get("device") == "cpu":

@@ -18,7 +18,7 @@ AVAILABILITY_COLUMNS = (
     *("GPU", "free", "largest", "total", "reserved", "waiting", "$/h", "wait for 1", "2", "4", "8"),
     "to know",
 )
-CALENDAR_COLUMNS = ("GPU", "GPUs", "from", "until", "state", "whose", "machine")
+CALENDAR_COLUMNS = ("GPU", "GPUs", "from", "until", "state", "owner", "machine")
 SIZES = (1, 2, 4, 8)
 
 
@@ -63,7 +63,7 @@ def free_text(types: Sequence[Fields]) -> str:
 
 def calendar_row(one: Fields, zone: tzinfo | None = None) -> Sequence[object]:
     """The line of a reservation in the calendar."""
-    whose = f"{one.get('owner')}: {one.get('name')}" if one.get("name") else "somebody else's"
+    whose = f"{one.get('owner')}: {one.get('name')}" if one.get("name") else "another user's"
     state = f"{one.get('state')}, late" if one.get("late") else one.get("state")
     times = (time_text(one.get(name), zone) for name in ("start_time", "end_time"))
     return (one.get("gpu_type"), str(one.get("gpu_count") or 0), *times, state, whose, one.get("machine_id") or "")

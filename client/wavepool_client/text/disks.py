@@ -89,11 +89,11 @@ def holder_text(disk: Fields) -> str:
     """Who has a disk, and how it becomes free."""
     name, holder = disk.get("name"), disk.get("reservation_id")
     if not holder:
-        return f"no reservation has {name}: use it with `wavepool reserve --disk {name}`"
+        return f"no reservation uses {name}: use it with `wavepool reserve --disk {name}`"
     state = state_text(disk)
     return (
-        f"{name} is {state}: reservation {holder} has it until that is over. End it with `wavepool cancel {holder}`, "
-        f"or take a copy of the last snapshot: `wavepool disk clone {name} NEW-NAME`"
+        f"{name} is {state}: reservation {holder} uses it until it ends. End it with `wavepool cancel {holder}`, "
+        f"or copy the last snapshot: `wavepool disk clone {name} NEW-NAME`"
     )
 
 

@@ -35,7 +35,7 @@ def account_rows(account: Fields) -> Sequence[tuple[str, object]]:
 
 def owner_text(account: Fields) -> str:
     """Whose an account is, for example `team compilers`."""
-    return f"{account['owner']} {account.get('owner_name')}" if account.get("owner") else "nobody"
+    return f"{account['owner']} {account.get('owner_name')}" if account.get("owner") else "no owner"
 
 
 def user_row(user: Fields) -> Sequence[object]:

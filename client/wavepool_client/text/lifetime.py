@@ -14,5 +14,5 @@ def lifetime_seconds(text: str) -> int:
     """Seconds of a length of time; raises InputError if it is none, or not positive."""
     found = _LENGTH.fullmatch(text.strip().casefold())
     if found is None or int(found[1]) == 0:
-        raise InputError(f"--lifetime: {text[:40]!r} is no length of time; give one such as 45m, 12h, 30d or 52w")
+        raise InputError(f"--lifetime: {text[:40]!r} is not a length of time; give one such as 45m, 12h, 30d or 52w")
     return int(found[1]) * SECONDS[found[2]]

@@ -46,9 +46,9 @@ def advice(one: Fields) -> list[str]:
     state, reservation_id = str(one.get("state")), one.get("id")
     said = {
         "pending": [
-            "nothing: it starts by itself; wavepool reservations show ID -f follows it",
-            "log in soon after its start: one that nobody uses is ended, and its GPUs go to others",
-            "see what is taken when: wavepool reservations calendar",
+            "nothing: it starts by itself; follow it: wavepool reservations show ID -f",
+            "log in soon after its start: an unused reservation is ended, and its GPUs go to others",
+            "see the calendar: wavepool reservations calendar",
             "give it up: wavepool cancel ID",
         ],
         "queued": [
@@ -67,7 +67,7 @@ def advice(one: Fields) -> list[str]:
         "failed": [
             *_kept(one),
             f"reserve again: wavepool reserve{_charge(one)}",
-            "if another fails and you do not know why, tell the operator the id and the reason above",
+            "if it fails again for no known reason, report the id and the reason above to the operator",
         ],
     }.get(state, [f"wavepool reservations show ID; this version knows no state {state!r}"])
     return [text.replace("ID", str(reservation_id), 1) for text in said]
@@ -81,21 +81,21 @@ def refusal_lines(one: Fields, offered: Sequence[str], caller: str = "") -> list
     state = str(one.get("state"))
     if state != "active":
         why = f" ({one['message']})" if one.get("message") else ""
-        return [f"the reservation is {state}{why}, so nobody can log in: {advice(one)[0]}"]
+        return [f"the reservation is {state}{why} and does not accept logins: {advice(one)[0]}"]
     allowed = cast("list[Fields]", one.get("keys") or [])
     users = ", ".join(f"{key.get('user')} with {key.get('type')} {key.get('fingerprint')}" for key in allowed)
-    users = users or ", ".join(map(str, cast("list[object]", one.get("users") or []))) or "nobody"
+    users = users or ", ".join(map(str, cast("list[object]", one.get("users") or []))) or "no user"
     keys = ", ".join(offered) or "none"
     return [
-        "ssh ended with 255: it could not log in, its connection broke, or the command itself ended so",
-        f"  if it said `Permission denied`: these may log in: {users}; your keys were {keys} and the agent's",
+        "ssh ended with 255: the login failed, the connection broke, or the command itself exited with 255",
+        f"  after `Permission denied`: these users may log in: {users}; your keys were {keys} and your ssh agent's",
         f"  {_way_in(one, caller)}",
         f"  if the connection broke, connect again: wavepool connect {host_name(str(one.get('id')))}",
     ]
 
 
 def _way_in(one: Fields, caller: str) -> str:
-    """How somebody comes to be among those who may log in."""
+    """The way to be added to those who may log in."""
     edit, owner = f"wavepool reservations edit {one.get('id')} --add-user", one.get("owner")
     if caller and owner and owner != caller:
         return f"ask {owner} to add you: {edit} {caller}"
@@ -103,10 +103,10 @@ def _way_in(one: Fields, caller: str) -> str:
 
 
 def _expiring_advice(one: Fields) -> list[str]:
-    found = ["copy what you need now: its session lives for two more minutes, and no time can be added"]
+    found = ["copy what you need now: its session ends in two minutes, and cannot be extended"]
     if not one.get("disk_name"):
         return found
-    return [f"nothing must be copied from its home: it is saved to disk {one['disk_name']} before it ends", *_kept(one)]
+    return [f"there is no need to copy its home: it is saved to disk {one['disk_name']} before it ends", *_kept(one)]
 
 
 def _over_advice(one: Fields) -> list[str]:
@@ -121,7 +121,7 @@ def _charge(one: Fields) -> str:
         return ""
     if not cost:
         return "; nothing is charged for this one"
-    return f"; {usd_text(cost)} stays charged, for what is kept, and the rest is given back"
+    return f"; {usd_text(cost)} is charged for the time that is saved; the rest is given back"
 
 
 def _kept(one: Fields) -> list[str]:
@@ -137,7 +137,7 @@ def _active_advice(one: Fields) -> list[str]:
     found = ["connect: wavepool connect ID"]
     if not one.get("last_login_at"):
         waited = "30 minutes after its start" if one.get("start_time") else "after an hour"
-        found.append(f"log in soon: a reservation that nobody uses is ended {waited}, or the operator's time")
+        found.append(f"log in soon: an unused reservation is ended {waited}, or after the operator's time")
     if one.get("oom_count"):
         found.append("use less memory, or more GPUs: a session's memory is its share of the machine")
     return [*found, "more time: wavepool extend ID HOURS"]

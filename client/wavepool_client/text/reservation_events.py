@@ -97,7 +97,9 @@ def _snapshot(fields: Fields) -> str:
 
 _NARRATORS: dict[str, Callable[[Fields], str]] = {
     "PENDING": lambda fields: f"It starts at {start_text(fields)}",
-    "NO_SHOW": lambda fields: f"Nobody has logged in: it is ended at {time_text(fields.get('ends_at'))} unless you do",
+    "NO_SHOW": lambda fields: (
+        f"There was no login: it is ended at {time_text(fields.get('ends_at'))} unless you log in"
+    ),
     "QUEUED": _queued,
     "PREPARING": _preparing,
     "STEP": _step,

@@ -233,7 +233,7 @@ def show_rows(one: Fields, now: datetime, zone: tzinfo | None = None) -> list[tu
         ("keys", "; ".join(f"{key.get('user')} {key.get('fingerprint')}" for key in keys)),
         ("last login", time_text(one.get("last_login_at"), zone)),
         ("connections", str(one.get("connections") or "")),
-        ("nobody there", f"since {idle}" if (idle := time_text(one.get("idle_since"), zone)) else ""),
+        ("no connection", f"since {idle}" if (idle := time_text(one.get("idle_since"), zone)) else ""),
         ("out of memory", _memory_text(one, zone)),
         ("host key", str(one.get("host_key") or "")),
         ("software", _software_text(one)),

@@ -54,7 +54,7 @@ ANNOUNCED = frozenset({Transition.FIRED, Transition.RESOLVED, Transition.NO_DATA
 
 @dataclass(frozen=True)
 class AlertState:
-    """The state of one alert. `since` is when it entered its phase, or when its pending breach began anew."""
+    """The state of one alert. `since` is when it entered its phase, or when its pending breach began again."""
 
     phase: Phase = Phase.INACTIVE
     since: datetime | None = None
@@ -119,7 +119,7 @@ def _from_pending(rule: Rule, seen: AlertState, reading: Reading, *, was_silent:
     if not rule.is_breached(reading.value):
         return _to(seen, Phase.INACTIVE, reading.time), (Transition.CANCELLED,)
     if was_silent:
-        # Nobody saw the breach last through the silence, so its duration is counted anew.
+        # Nobody saw the breach last through the silence, so its duration is counted again.
         return replace(seen, since=reading.time), back
     if seen.since is not None and reading.time - seen.since < rule.for_duration:
         return seen, ()

@@ -75,7 +75,7 @@ def _pool_rules() -> list[Rule]:
             1,
             1,
             _AT_ONCE,
-            "{value} machines of {provider} have failed lately, the last one ({machine}) so: {reason}",
+            "{value} machines of {provider} have failed lately, most recently {machine}: {reason}",
         ),
         Rule(
             "machines-failing",
@@ -85,7 +85,7 @@ def _pool_rules() -> list[Rule]:
             5,
             2,
             _AT_ONCE,
-            "{value} machines of {provider} have failed lately, the last one ({machine}) so: {reason}",
+            "{value} machines of {provider} have failed lately, most recently {machine}: {reason}",
         ),
         Rule(
             "pool-exhausted",
@@ -105,7 +105,7 @@ def _pool_rules() -> list[Rule]:
             1,
             1,
             _AT_ONCE,
-            "Nothing is rented from {value} sources, as their machines were of no use: {sources}",
+            "No machines are rented from {value} sources, because their machines could not run jobs: {sources}",
         ),
     ]
 
@@ -120,7 +120,7 @@ def _job_rules() -> list[Rule]:
             0.25,
             0.1,
             _AT_ONCE,
-            "{failed} of the last {ended} jobs of the queue {queue} on {gpu_type} failed by our fault.",
+            "{failed} of the last {ended} jobs of the queue {queue} on {gpu_type} failed through our fault.",
         ),
         Rule(
             "attempts-lost",

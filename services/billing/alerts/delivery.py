@@ -70,7 +70,7 @@ class DeliveryLoop:
             return Outcome.DELIVERED, now
         if now - message.time >= self._retry:
             deliveries.labels(self.channel, "failed").inc()
-            log.error("gave up a message of an alert: %s", failure, extra=fields)
+            log.error("gave up sending a message of an alert: %s", failure, extra=fields)
             return Outcome.FAILED, now
         deliveries.labels(self.channel, "retried").inc()
         log.warning("a message of an alert was not delivered, and will be sent again: %s", failure, extra=fields)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from services.billing.store.ledger_store import Receipt
 
 charged = counter("wavepool_billing_charged_micros", "Micro-dollars charged to accounts.")
-machine_cost = counter("wavepool_billing_machine_cost_micros", "Micro-dollars that machines cost.", ("provider",))
+machine_cost = counter("wavepool_billing_machine_cost_micros", "Micro-dollars that machines have cost.", ("provider",))
 books = gauge(
     "wavepool_billing_book_micros",
     "Micro-dollars in each book of the ledger; those of accounts are sums over all of them.",

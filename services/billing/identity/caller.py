@@ -44,7 +44,7 @@ class Caller:
     def visible_account_ids(self) -> frozenset[str]:
         """The accounts whose jobs and credit the token may see.
 
-        A token that charges a team sees this team alone: whoever shares it in the team shares nothing else.
+        A token that charges a team sees this team alone: sharing it in the team shares nothing else.
         """
         own = frozenset({self.token.account_id})
         return own | self.team_account_ids if self.charges_own_account else own

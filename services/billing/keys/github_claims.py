@@ -1,4 +1,4 @@
-"""Finds out whose a name on GitHub is: whoever can sign with one of its keys."""
+"""Finds out who has a name on GitHub: the user who can sign with one of its keys."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class GithubClaims:
         found = await self._github.keys_of_name(name, as_of_now=True)
         if not await self._store.take_claim(_hash(text), user.user_id, name, self._clock.now()):
             minutes = int(LIFETIME.total_seconds() // 60)
-            rule = f"it serves once, within {minutes} minutes, for one user and one name"
+            rule = f"it can be used once, within {minutes} minutes, for one user and one name"
             raise InvalidFieldError("challenge", f"is unknown, used or too old: {rule}. Begin again")
         await check_signature(text, signature, found.lines)
         await self._check_free(user, name)

@@ -1,7 +1,7 @@
 """The public keys that people have on GitHub, or on a server like it: `<base>/<name>.keys`.
 
 A list is used for 15 minutes. Then GitHub is asked again, with the list's ETag. While GitHub does not answer, the last
-list serves for a week, and whoever gets it hears how old it is. An answer that somebody is gone or has no key counts at
+list serves for a week, and the caller learns how old it is. An answer that somebody is gone or has no key counts at
 once.
 """
 
@@ -100,7 +100,7 @@ class GithubKeys:
         if reply.status != HTTPStatus.OK:
             raise KeySourceAwayError(place, f"it answers {reply.status}")
         if not is_key_list(reply.text):
-            raise KeySourceAwayError(place, "its answer is no list of keys")
+            raise KeySourceAwayError(place, "its answer is not a list of keys")
         return KeptKeys(reply.text, reply.headers.get("etag", ""), now)
 
     def _found(self, name: str, kept: KeptKeys) -> Found:

@@ -106,11 +106,11 @@ class GithubTeams:
         answers = await asyncio.gather(*(self._is_kept(rule, name) for rule in self._rules))
         for rule, kept in zip(self._rules, answers, strict=True):
             if kept is not True:
-                who = f"Whoever uses keys from GitHub here must {rule.words} there"
+                who = f"To use keys from GitHub here, a user must {rule.words} there"
                 if kept is False:
                     return (
                         REFUSED_FOR,
-                        f"{who}, and {name} does not. Ask somebody who looks after {rule.words.split()[-1]}.",
+                        f"{who}, and {name} does not. Ask an administrator of {rule.words.split()[-1]}.",
                     )
                 return UNKNOWN_FOR, f"{who}. Whether {name} does cannot be found out now: {kept}. Try again later."
         return BELONGS_FOR, ""

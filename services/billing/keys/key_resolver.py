@@ -117,7 +117,7 @@ class KeyResolver:
         owners = await self._keys.owners([fingerprint_of(line) for line in origins])
         others = {line for line in origins if owners.get(fingerprint_of(line), user_id) != user_id}
         left_out = [
-            f"{origins[line]}: the key {fingerprint_of(line)} is left out: another user has it here" for line in others
+            f"{origins[line]}: the key {fingerprint_of(line)} is not used: another user has it here" for line in others
         ]
         said = [*notes, *(note for one in found for note in one.notes), *sorted(left_out)]
         keys = tuple(ResolvedKey(line, origin) for line, origin in origins.items() if line not in others)

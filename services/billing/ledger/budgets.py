@@ -22,7 +22,7 @@ class Scope(StrEnum):
 
 
 class Period(StrEnum):
-    """The time after which a budget begins anew, in UTC."""
+    """The time after which a budget begins again, in UTC."""
 
     DAY = "day"
     WEEK = "week"

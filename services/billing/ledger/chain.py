@@ -1,4 +1,4 @@
-"""The hash chain over the ledger's transactions: whoever changes one has to change all that follow.
+"""The hash chain over the ledger's transactions: to change one, all that follow have to be changed.
 
 A transaction's digest covers the digest before it, so the last one stands for the whole ledger. An operator who keeps
 it elsewhere can prove later that nothing before it was changed.

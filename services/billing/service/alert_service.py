@@ -15,6 +15,7 @@ from services.billing.alerts.money_source import SOURCE as OWN_SOURCE
 from services.billing.errors import ChannelNotFoundError, InvalidFieldError
 from services.billing.wire import alerts as wire
 from services.billing.wire.billing import page_size_from_proto
+from services.billing.wire.fields import page_token_from_proto
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -67,7 +68,7 @@ class AlertServicer(alerts_pb2_grpc.AlertServiceServicer):
         """Lists transitions."""
         page_size = page_size_from_proto(request.page_size)
         account_id = request.account_id if request.HasField("account_id") else None
-        before_seq = wire.page_token_from_proto(request.page_token)
+        before_seq = page_token_from_proto(wire.HISTORY, request.page_token, "the history of alerts")
         lines = await self._store.history(account_id, before_seq=before_seq, limit=page_size + 1)
         return wire.history_to_proto(lines, page_size)
 

@@ -17,7 +17,7 @@ from services.billing.ledger.wanted_time import WantedTime
 from services.billing.prices.price_list import PriceList
 from services.billing.prices.quote import sized
 from services.billing.wire import billing as wire
-from services.billing.wire.fields import optional_instant
+from services.billing.wire.fields import optional_instant, page_token_from_proto
 from vocabulary.money import WHOLE_GPU
 
 if TYPE_CHECKING:
@@ -166,7 +166,7 @@ class BillingServicer(billing_pb2_grpc.BillingServiceServicer):
     async def ListPostings(self, request: pb.ListPostingsRequest, context: Context) -> pb.ListPostingsResponse:
         """Lists an account's postings."""
         page_size = wire.page_size_from_proto(request.page_size)
-        before_seq = wire.page_token_from_proto(request.account_id, request.page_token)
+        before_seq = page_token_from_proto(request.account_id, request.page_token, "this account")
         lines = await self._postings.lines(request.account_id, before_seq=before_seq, limit=page_size + 1)
         return wire.page_to_proto(request.account_id, lines, page_size)
 

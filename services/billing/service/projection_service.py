@@ -54,8 +54,8 @@ class ProjectionServicer(projections_pb2_grpc.ProjectionServiceServicer):
         """Computes what numbers of tasks a day would cost."""
         prices = PriceList(self._gpu_types, await self._prices.periods())
         gpu_type = prices.gpu_type(request.gpu_type)
-        defaults = Assumptions(prices.price_at(self._clock.now(), gpu_type).tariff, self._grant_micros)
-        return wire.scenarios_to_proto(request, gpu_type, wire.assumptions_from_proto(request, defaults))
+        assumed = Assumptions(prices.price_at(self._clock.now(), gpu_type).tariff, self._grant_micros)
+        return wire.scenarios_to_proto(gpu_type, assumed)
 
     async def ProjectCosts(self, request: pb.ProjectCostsRequest, context: Context) -> pb.ProjectCostsResponse:
         """Says what an account's own days lead to, or the operator's."""

@@ -77,7 +77,7 @@ class TokenOrders:
         if not caller.holds(token) and Scope.ADMIN not in caller.scopes:
             raise TokenNotFoundError(token_id)
         if token_id != caller.token.token_id:
-            # Whoever holds a token may end it, whatever its scopes.
+            # The holder of a token may end it, whatever its scopes.
             caller.require_charge_of(token.user_id)
         await self._tokens.revoke(token_id)
 

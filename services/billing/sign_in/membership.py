@@ -56,7 +56,7 @@ class MembershipRules:
 
     def _admit(self, groups: tuple[str, ...], email: str) -> None:
         if self.admitted_groups and not set(groups) & set(self.admitted_groups):
-            raise NotAdmittedError("you are in none of the groups that may use this Wavepool")
+            raise NotAdmittedError("you are not in a group that may use this Wavepool")
         domains = self.admitted_email_domains
         if domains and not email.lower().endswith(tuple(f"@{domain.lower()}" for domain in domains)):
             raise NotAdmittedError(f"you need a verified e-mail address at {' or '.join(domains)}")
@@ -65,7 +65,9 @@ class MembershipRules:
         value = _found(claims, self.groups_claim)
         names = cast("list[object]", value) if isinstance(value, list) else [value] if value else []
         if not all(isinstance(name, str) for name in names):
-            raise InvalidIdTokenError(f"its claim {self.groups_claim!r} is no list of names; tell the operator")
+            raise InvalidIdTokenError(
+                f"its claim {self.groups_claim!r} is not a list of names; ask the operator to correct it"
+            )
         return tuple(cast("list[str]", names))
 
 

@@ -74,7 +74,7 @@ class Entry:
 
 
 class Journal:
-    """Appends transactions. Whoever does so holds the lock of the account first, and the journal's own last."""
+    """Appends transactions. The caller locks the account first, and the journal last."""
 
     def __init__(self, database: Database, clock: Clock) -> None:
         dialect = postgresql if database.dialect_name == "postgresql" else sqlite

@@ -166,7 +166,7 @@ class LedgerStore:
             account = await read_account(connection, account_id, lock=True)
             # Prices may have changed since the first call, so a priced hold is compared without its amount.
             if earlier := await _earlier(connection, wanted, compare_amount=not tariffs):
-                # Not locked: the account is already, and whoever settles locks the hold first.
+                # Not locked: the account is already, and a settlement locks the hold first.
                 held = await _read_hold(connection, _HOLD, earlier.hold_id)
                 if tariffs and _sizes(tariffs) != _sizes(held.tariffs):
                     raise IdempotencyKeyReusedError(key)

@@ -298,7 +298,7 @@ alert_states = Table(
     Column("reading_time", Instant, nullable=False),
     Column("valid_for_us", BigInteger, nullable=False),
     Column("no_data", Boolean, nullable=False),
-    # Counts the transitions: whoever writes the next one must have seen the last.
+    # Counts the transitions: the writer of the next one must have seen the last.
     Column("version", BigInteger, nullable=False),
     PrimaryKeyConstraint("source", "rule", "labels"),
 )

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from wavepool.billing.v1 import alerts_pb2 as pb
@@ -14,6 +12,7 @@ from services.billing.alert_rules.engine import Phase, Transition
 from services.billing.alert_rules.rule import Comparison, Reading, Severity, check_name, check_reading
 from services.billing.errors import InvalidFieldError
 from services.billing.store.delivery_store import Outcome
+from services.billing.wire.fields import duration_from_proto, instant_from_proto, numbers_of, page_token
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,47 +22,26 @@ if TYPE_CHECKING:
 
 MAX_READINGS = 10_000
 LONGEST_VALIDITY = timedelta(days=1)
+HISTORY = "alerts"
+"""The name of the list of transitions in its page tokens."""
 ACCOUNT_READINGS = "account."
 """How the names of readings begin whose alerts are the accounts' own."""
 
-SEVERITIES = {
-    Severity.INFO: pb.ALERT_SEVERITY_INFO,
-    Severity.WARNING: pb.ALERT_SEVERITY_WARNING,
-    Severity.CRITICAL: pb.ALERT_SEVERITY_CRITICAL,
-}
+SEVERITIES = numbers_of(Severity, pb.AlertSeverity.items(), "ALERT_SEVERITY")
 _PHASES = {
     Phase.INACTIVE: pb.ALERT_PHASE_UNSPECIFIED,
     Phase.PENDING: pb.ALERT_PHASE_PENDING,
     Phase.FIRING: pb.ALERT_PHASE_FIRING,
 }
-_EVENTS = {
-    Transition.PENDING: pb.ALERT_EVENT_PENDING,
-    Transition.CANCELLED: pb.ALERT_EVENT_CANCELLED,
-    Transition.FIRED: pb.ALERT_EVENT_FIRED,
-    Transition.RESOLVED: pb.ALERT_EVENT_RESOLVED,
-    Transition.NO_DATA: pb.ALERT_EVENT_NO_DATA,
-    Transition.DATA_BACK: pb.ALERT_EVENT_DATA_BACK,
-}
-_OUTCOMES = {
-    Outcome.WAITING: pb.DELIVERY_OUTCOME_WAITING,
-    Outcome.DELIVERED: pb.DELIVERY_OUTCOME_DELIVERED,
-    Outcome.FAILED: pb.DELIVERY_OUTCOME_FAILED,
-}
-_COMPARISONS = {
-    Comparison.AT_LEAST: pb.ALERT_COMPARISON_AT_LEAST,
-    Comparison.ABOVE: pb.ALERT_COMPARISON_ABOVE,
-    Comparison.AT_MOST: pb.ALERT_COMPARISON_AT_MOST,
-    Comparison.BELOW: pb.ALERT_COMPARISON_BELOW,
-}
+_EVENTS = numbers_of(Transition, pb.AlertEvent.items(), "ALERT_EVENT")
+_OUTCOMES = numbers_of(Outcome, pb.DeliveryOutcome.items(), "DELIVERY_OUTCOME")
+_COMPARISONS = numbers_of(Comparison, pb.AlertComparison.items(), "ALERT_COMPARISON")
 
 
 def report_from_proto(request: pb.ReportReadingsRequest, now: datetime) -> tuple[str, timedelta, list[Reading]]:
     """A report's source, how long it stands, and its readings; raises InvalidFieldError."""
     source = check_name("source", request.source)
-    try:
-        valid_for = request.valid_for.ToTimedelta()
-    except (ValueError, OverflowError) as error:
-        raise InvalidFieldError("valid_for", f"is not a duration: {error}") from error
+    valid_for = duration_from_proto("valid_for", request.valid_for)
     if not timedelta(0) < valid_for <= LONGEST_VALIDITY:
         raise InvalidFieldError("valid_for", f"must be more than 0 and at most {LONGEST_VALIDITY}")
     if len(request.readings) > MAX_READINGS:
@@ -93,21 +71,8 @@ def history_to_proto(lines: Sequence[HistoryLine], page_size: int) -> pb.ListAle
     shown = lines[:page_size]
     return pb.ListAlertHistoryResponse(
         transitions=[_line_to_proto(line) for line in shown],
-        next_page_token=_page_token(shown[-1].seq) if len(lines) > page_size else "",
+        next_page_token=page_token(HISTORY, shown[-1].seq) if len(lines) > page_size else "",
     )
-
-
-def page_token_from_proto(page_token: str) -> int | None:
-    """Sequence number before which the page begins; None for the first. A foreign token raises InvalidFieldError."""
-    if not page_token:
-        return None
-    try:
-        kind, seq = base64.urlsafe_b64decode(page_token.encode()).decode().split("/")
-        if kind == "alerts":
-            return int(seq)
-    except (ValueError, binascii.Error):
-        pass
-    raise InvalidFieldError("page_token", "was not given out for the history of alerts; begin again without one")
 
 
 def rule_to_proto(rule: Rule, last_reading_time: datetime | None) -> pb.AlertRule:
@@ -130,12 +95,9 @@ def rule_to_proto(rule: Rule, last_reading_time: datetime | None) -> pb.AlertRul
 def _reading_from_proto(reading: pb.Reading, earliest: datetime, now: datetime) -> Reading:
     time = now
     if reading.HasField("time"):
-        try:
-            # A source whose clock is ahead must not make its own later reports look old, and one whose clock is behind
-            # must not make news look like history.
-            time = max(earliest, min(now, reading.time.ToDatetime(tzinfo=UTC)))
-        except (ValueError, OverflowError) as error:
-            raise InvalidFieldError("time", f"is not an instant: {error}") from error
+        # A source whose clock is ahead must not make its own later reports look old, and one whose clock is behind must
+        # not make news look like history.
+        time = max(earliest, min(now, instant_from_proto("time", reading.time)))
     return check_reading(Reading(reading.name, reading.value, time, dict(reading.labels), dict(reading.details)))
 
 
@@ -161,7 +123,3 @@ def _line_to_proto(line: HistoryLine) -> pb.AlertTransition:
             for delivery in line.deliveries
         ],
     )
-
-
-def _page_token(seq: int) -> str:
-    return base64.urlsafe_b64encode(f"alerts/{seq}".encode()).decode()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 from datetime import timedelta
 from typing import TYPE_CHECKING, TypeVar
 
@@ -17,7 +15,14 @@ from services.billing.ledger.budgets import Budget as Limit
 from services.billing.ledger.budgets import Period, Scope
 from services.billing.ledger.holds import Purpose
 from services.billing.ledger.machine_usage import MachineUsage, Use
-from services.billing.wire.fields import duration_from_proto, instant_from_proto, optional_instant, time_from_proto
+from services.billing.wire.fields import (
+    duration_from_proto,
+    instant_from_proto,
+    numbers_of,
+    optional_instant,
+    page_token,
+    time_from_proto,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -33,26 +38,9 @@ T = TypeVar("T")
 DEFAULT_PAGE_SIZE = 50
 MAX_PAGE_SIZE = 500
 
-_KINDS = {
-    PostingKind.GRANT: pb.POSTING_KIND_GRANT,
-    PostingKind.HOLD: pb.POSTING_KIND_HOLD,
-    PostingKind.RELEASE: pb.POSTING_KIND_RELEASE,
-    PostingKind.CHARGE: pb.POSTING_KIND_CHARGE,
-    PostingKind.REFUND: pb.POSTING_KIND_REFUND,
-    PostingKind.EXPIRY: pb.POSTING_KIND_EXPIRY,
-    PostingKind.REVOCATION: pb.POSTING_KIND_REVOCATION,
-}
-_SCOPES = {
-    Scope.ACCOUNT: pb.BUDGET_SCOPE_ACCOUNT,
-    Scope.USER: pb.BUDGET_SCOPE_USER,
-    Scope.QUEUE: pb.BUDGET_SCOPE_QUEUE,
-}
-_PERIODS = {
-    Period.DAY: pb.BUDGET_PERIOD_DAY,
-    Period.WEEK: pb.BUDGET_PERIOD_WEEK,
-    Period.MONTH: pb.BUDGET_PERIOD_MONTH,
-    Period.TOTAL: pb.BUDGET_PERIOD_TOTAL,
-}
+_KINDS = numbers_of(PostingKind, pb.PostingKind.items(), "POSTING_KIND")
+_SCOPES = numbers_of(Scope, pb.BudgetScope.items(), "BUDGET_SCOPE")
+_PERIODS = numbers_of(Period, pb.BudgetPeriod.items(), "BUDGET_PERIOD")
 
 
 def balance_to_proto(account: Account, thresholds: Sequence[float]) -> pb.GetBalanceResponse:
@@ -90,7 +78,7 @@ def page_to_proto(account_id: str, lines: Sequence[AccountLine], page_size: int)
     more = len(lines) > page_size
     return pb.ListPostingsResponse(
         postings=[line_to_proto(line) for line in shown],
-        next_page_token=_page_token(account_id, shown[-1].seq) if more else "",
+        next_page_token=page_token(account_id, shown[-1].seq) if more else "",
     )
 
 
@@ -101,27 +89,10 @@ def page_size_from_proto(page_size: int) -> int:
     return min(page_size or DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE)
 
 
-def page_token_from_proto(account_id: str, page_token: str) -> int | None:
-    """Sequence number before which the page begins; None for the first. A foreign token raises InvalidFieldError."""
-    if not page_token:
-        return None
-    try:
-        owner, seq = base64.urlsafe_b64decode(page_token.encode()).decode().split("/")
-        if owner == account_id:
-            return int(seq)
-    except (ValueError, binascii.Error):
-        pass
-    raise InvalidFieldError("page_token", "was not given out for this account; begin again without one")
-
-
-def _page_token(account_id: str, seq: int) -> str:
-    return base64.urlsafe_b64encode(f"{account_id}/{seq}".encode()).decode()
-
-
 def usage_from_proto(request: pb.RecordMachineUsageRequest) -> MachineUsage:
     """An interval of a machine from its proto."""
     start_time = instant_from_proto("start_time", request.start_time)
-    has_start, has_increment = request.HasField("machine_start_time"), request.HasField("billing_increment")
+    has_increment = request.HasField("billing_increment")
     return MachineUsage(
         machine_id=request.machine_id,
         sequence=request.sequence,
@@ -132,9 +103,7 @@ def usage_from_proto(request: pb.RecordMachineUsageRequest) -> MachineUsage:
         end_time=instant_from_proto("end_time", request.end_time),
         price_micros_per_hour=request.price_micros_per_hour,
         final=request.final,
-        machine_start_time=(
-            instant_from_proto("machine_start_time", request.machine_start_time) if has_start else start_time
-        ),
+        machine_start_time=optional_instant("machine_start_time", request, request.machine_start_time) or start_time,
         minimum_billed=duration_from_proto("minimum_billed", request.minimum_billed),
         billing_increment=(
             duration_from_proto("billing_increment", request.billing_increment)

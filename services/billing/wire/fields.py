@@ -1,16 +1,23 @@
-"""Converts instants and durations of requests, which may be out of range."""
+"""Converts what several messages have: instants and durations, which may be out of range, and page tokens."""
 
 from __future__ import annotations
 
+import base64
+import binascii
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+from enum import Enum
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from services.billing.errors import InvalidFieldError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from google.protobuf.duration_pb2 import Duration
     from google.protobuf.message import Message
     from google.protobuf.timestamp_pb2 import Timestamp
+
+Member = TypeVar("Member", bound=Enum)
 
 
 def duration_from_proto(field: str, duration: Duration) -> timedelta:
@@ -40,3 +47,30 @@ def instant_from_proto(field: str, timestamp: Timestamp) -> datetime:
 def optional_instant(field: str, message: Message, timestamp: Timestamp) -> datetime | None:
     """The instant in a message's field; None if it is not set. Raises InvalidFieldError."""
     return instant_from_proto(field, timestamp) if message.HasField(field) else None
+
+
+def numbers_of(members: type[Member], named: Iterable[tuple[str, Any]], prefix: str) -> dict[Member, Any]:
+    """The numbers in a proto's enum of the members of ours that have the same names there; the others are left out."""
+    numbers = dict(named)
+    return {one: numbers[name] for one in members if (name := f"{prefix}_{one.name}") in numbers}
+
+
+def page_token(listed: str, seq: int) -> str:
+    """The token of the page before this sequence number, in the list of this name, such as an account's id."""
+    return base64.urlsafe_b64encode(f"{listed}/{seq}".encode()).decode()
+
+
+def page_token_from_proto(listed: str, token: str, words: str) -> int | None:
+    """Sequence number before which the page begins; None for the first.
+
+    A foreign token raises InvalidFieldError, with the list in `words`.
+    """
+    if not token:
+        return None
+    try:
+        name, seq = base64.urlsafe_b64decode(token.encode()).decode().split("/")
+        if name == listed:
+            return int(seq)
+    except (ValueError, binascii.Error):
+        pass
+    raise InvalidFieldError("page_token", f"was not given out for {words}; begin again without one")

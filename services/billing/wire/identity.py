@@ -28,14 +28,9 @@ if TYPE_CHECKING:
 MAX_REFERENCE_CHARACTERS = 100
 """Longer than any id and any name."""
 
-_ROLES = {
-    Role.USER: pb.ROLE_USER,
-    Role.OPERATOR: pb.ROLE_OPERATOR,
-    Role.ADMIN: pb.ROLE_ADMIN,
-    Role.SERVICE: pb.ROLE_SERVICE,
-}
+_ROLES = {one: pb.Role.Value(f"ROLE_{one.name}") for one in Role}
 _ROLES_BY_NUMBER: dict[int, Role] = {number: role for role, number in _ROLES.items()}
-_LEVELS = {MemberLevel.MEMBER: pb.MEMBER_LEVEL_MEMBER, MemberLevel.MANAGER: pb.MEMBER_LEVEL_MANAGER}
+_LEVELS = {one: pb.MemberLevel.Value(f"MEMBER_LEVEL_{one.name}") for one in MemberLevel}
 _LEVELS_BY_NUMBER: dict[int, MemberLevel] = {number: level for level, number in _LEVELS.items()}
 _OWNERS = {
     None: pb.ACCOUNT_OWNER_UNSPECIFIED,

@@ -11,7 +11,7 @@ from services.billing.errors import InvalidFieldError
 from services.billing.prices.price_change import WantedPrice
 from services.billing.prices.price_period import PriceSource, check_currency, check_tariff
 from services.billing.prices.quote import GpuTime
-from services.billing.wire.fields import duration_from_proto, instant_from_proto
+from services.billing.wire.fields import duration_from_proto, optional_instant
 from vocabulary.money import MICROSECOND, WHOLE_GPU, Tariff
 
 if TYPE_CHECKING:
@@ -21,10 +21,7 @@ if TYPE_CHECKING:
     from services.billing.prices.price_period import PricePeriod
     from services.billing.prices.quote import Quote
 
-_SOURCES = {
-    PriceSource.SETTINGS: pb.PRICE_SOURCE_SETTINGS,
-    PriceSource.ADMINISTRATOR: pb.PRICE_SOURCE_ADMINISTRATOR,
-}
+_SOURCES = {one: pb.PriceSource.Value(f"PRICE_SOURCE_{one.name}") for one in PriceSource}
 
 
 def prices_to_proto(prices: PriceList, now: datetime) -> pb.ListPricesResponse:
@@ -66,8 +63,8 @@ def wanted_from_proto(request: pb.SetPriceRequest, prices: PriceList) -> WantedP
         tariff=check_tariff(tariff),
         source=PriceSource.ADMINISTRATOR,
         spot=request.spot,
-        start_time=instant_from_proto("start_time", request.start_time) if request.HasField("start_time") else None,
-        end_time=instant_from_proto("end_time", request.end_time) if request.HasField("end_time") else None,
+        start_time=optional_instant("start_time", request, request.start_time),
+        end_time=optional_instant("end_time", request, request.end_time),
         replaces_planned=request.replace_planned,
     )
 

@@ -1,8 +1,7 @@
-"""Converts the messages of projections.proto to and from billing's own types."""
+"""Converts billing's own types to the messages of projections.proto."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from wavepool.billing.v1 import projections_pb2 as pb
@@ -10,44 +9,18 @@ from wavepool.billing.v1 import projections_pb2 as pb
 from servicekit.rpc.proto_time import duration_to_proto
 from services.billing.projections.circulating import CIRCULATING, left_out
 from services.billing.projections.history import LEAST_DAYS
-from services.billing.projections.scenario import (
-    DAYS_PER_MONTH,
-    TASKS_PER_DAY,
-    Assumptions,
-    Reuse,
-    check_assumptions,
-    scenario,
-)
-from services.billing.wire.fields import duration_from_proto
+from services.billing.projections.scenario import DAYS_PER_MONTH, TASKS_PER_DAY, Reuse, scenario
 
 if TYPE_CHECKING:
     from services.billing.projections.history import Projection, TaskCosts
-    from services.billing.projections.scenario import Case
+    from services.billing.projections.scenario import Assumptions, Case
 
 _REUSES = {Reuse.NONE: pb.REUSE_NONE, Reuse.SPREAD: pb.REUSE_SPREAD, Reuse.SITTINGS: pb.REUSE_SITTINGS}
 
 
-def assumptions_from_proto(request: pb.ListScenariosRequest, defaults: Assumptions) -> Assumptions:
-    """The defaults with what the request sets; raises InvalidFieldError with the name of a wrong field."""
-    durations = {
-        name: duration_from_proto(name, getattr(request, name))
-        for name in ("cold_start", "run", "idle_timeout")
-        if request.HasField(name)
-    }
-    assumed = replace(defaults, **durations)
-    if request.HasField("minimum_billed"):
-        minimum = duration_from_proto("minimum_billed", request.minimum_billed)
-        assumed = replace(assumed, tariff=replace(assumed.tariff, minimum=minimum))
-    if request.HasField("warm_share"):
-        assumed = replace(assumed, warm_share=request.warm_share)
-    return check_assumptions(assumed)
-
-
-def scenarios_to_proto(
-    request: pb.ListScenariosRequest, gpu_type: str, assumed: Assumptions
-) -> pb.ListScenariosResponse:
+def scenarios_to_proto(gpu_type: str, assumed: Assumptions) -> pb.ListScenariosResponse:
     """The scenarios, with all that they are computed from."""
-    scenarios = [scenario(assumed, tasks) for tasks in request.tasks_per_day or TASKS_PER_DAY]
+    scenarios = [scenario(assumed, tasks) for tasks in TASKS_PER_DAY]
     return pb.ListScenariosResponse(
         assumptions=_assumptions_to_proto(gpu_type, assumed),
         scenarios=[

@@ -23,10 +23,7 @@ MAX_LINES = 5000
 """Lines of one answer; a message has a limit."""
 
 _EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
-_POLICIES = {
-    OverheadPolicy.OPERATOR: pb.OVERHEAD_POLICY_OPERATOR,
-    OverheadPolicy.SHARED: pb.OVERHEAD_POLICY_SHARED,
-}
+_POLICIES = {one: pb.OverheadPolicy.Value(f"OVERHEAD_POLICY_{one.name}") for one in OverheadPolicy}
 
 
 def period_from_proto(

@@ -43,7 +43,7 @@ def _checks(device: str) -> Check:
         from services.executor.devices.nvidia.checkup import NvidiaCheckup  # noqa: PLC0415
 
         return NvidiaCheckup().findings
-    raise ValueError(f"{device!r} is none of rocm, nvidia")
+    raise ValueError(f"{device!r} is not valid; choose rocm or nvidia")
 
 
 def room_for_image(images: Path = IMAGES, needed_gb: int = IMAGE_GB) -> DeviceFinding:

@@ -60,7 +60,7 @@ class Inventoried(Protocol):
     """A device that knows its GPUs: an addition to Device, found with `isinstance`."""
 
     def facts(self) -> DeviceFacts:
-        """Return the facts, read anew. Driver faults are listed in `unread`, and nothing is raised."""
+        """Return the facts, read again. Driver faults are listed in `unread`, and nothing is raised."""
         ...
 
 

@@ -61,7 +61,7 @@ class BuildRules:
 
     @property
     def limits(self) -> Limits:
-        """The limits of its sandbox; whoever waits for it looks at the disk."""
+        """The limits of its sandbox; the caller that waits for it watches the disk."""
         return Limits(
             wall=self.longest,
             cpu=self.longest * max(1, int(self.cores)),

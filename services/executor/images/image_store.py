@@ -1,8 +1,8 @@
 """The images that this machine has: fetched once, unpacked once, and shared by sessions that cannot change them.
 
-Each has a folder, named after its manifest's digest, that appears whole or not at all. Its lock is held by whoever uses
-it, in whatever process, and the kernel frees it with the process. What was used least recently is removed first, if all
-together take too much.
+Each has a folder, named after its manifest's digest, that appears whole or not at all. Its lock is held by its
+users, in whatever process, and the kernel frees it with the process. The least recently used one is removed first, if
+all together take too much.
 """
 
 from __future__ import annotations
@@ -398,7 +398,7 @@ class ImageStore:
             lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
             fcntl.flock(lock, fcntl.LOCK_SH)
             with suppress(FileNotFoundError):
-                # Whoever removes an image removes its lock, too.
+                # The remover of an image removes its lock, too.
                 if os.path.samestat(path.stat(), os.fstat(lock)):
                     os.utime(lock)
                     return lock

@@ -1,6 +1,6 @@
 """What a registry says of an image: which manifest is for this machine, what it takes, and how it is run; pure.
 
-All of it is written by whoever made the image. The forms are those of the OCI image specification and of Docker's
+All of it is written by the maker of the image. The forms are those of the OCI image specification and of Docker's
 image manifest, version 2, schema 2.
 """
 
@@ -87,7 +87,7 @@ def manifest_of(raw: bytes) -> Manifest:
         if not isinstance(layer, dict):
             raise ImageError("its manifest has a layer that is none")
         described = cast("dict[str, Any]", layer)
-        # Whoever fetches such a layer is sent to any address that the image's author likes.
+        # Fetching such a layer goes to any address that the image's author likes.
         if described.get("urls"):
             raise ImageError("it has a layer that is fetched from elsewhere than its registry, which is not done")
         size = described.get("size")

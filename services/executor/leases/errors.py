@@ -70,14 +70,14 @@ class RunConflictError(ExecutorError):
     """The run id is taken by another request."""
 
     def __init__(self, run_id: str) -> None:
-        super().__init__(f"Run {run_id!r} was begun with another request. Use a new id for each attempt.")
+        super().__init__(f"Run {run_id!r} was started with another request. Use a new id for each attempt.")
 
 
 class StaleLeaseError(ExecutorError):
     """The lease has expired or passed to another holder."""
 
     def __init__(self, reason: str) -> None:
-        super().__init__(f"The lease does not hold any more: {reason}. Give up this run.")
+        super().__init__(f"The lease is no longer valid: {reason}. Give up this run.")
 
 
 class NoSlotError(ExecutorError):

@@ -105,7 +105,7 @@ def in_thread(read: Callable[[], T]) -> asyncio.Future[T]:
         answer, fault = None, None
         try:
             answer = read()
-        except BaseException as error:  # noqa: BLE001  raised in whoever waits
+        except BaseException as error:  # noqa: BLE001  raised in the task that waits
             fault = error
         if not loop.is_closed():
             loop.call_soon_threadsafe(tell, answer, fault)

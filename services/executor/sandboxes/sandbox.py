@@ -23,7 +23,7 @@ class Mount:
 
     If we are root, the sandbox runs as another user: the top folder of a writable mount belongs to that user while the
     sandbox runs, and deeper files are as readable in the sandbox as their permissions say. One that is not counted may
-    hold more than the limits say: whoever made the command watches it.
+    hold more than the limits say: the maker of the command watches it.
     """
 
     source: Path

@@ -17,7 +17,6 @@ from services.executor.sessions.errors import (
     HomeInUseError,
     NoDisksError,
     NoGangsError,
-    NoSessionOfLeaseError,
     NoSessionsError,
     SessionConflictError,
     UnknownSessionError,
@@ -142,13 +141,6 @@ class Sessions:
         if session.is_over:
             raise UnknownSessionError(session_id)
         return session
-
-    def of_lease(self, fencing_token: int) -> Session:
-        """Return the session of a lease that is not over; raises NoSessionOfLeaseError."""
-        found = [session for session in self.in_flight if session.lease.fencing_token == fencing_token]
-        if not found:
-            raise NoSessionOfLeaseError(fencing_token)
-        return found[-1]
 
     async def remove_snapshots(self, store_id: str, owner: DiskOwner, snapshot_ids: Sequence[str]) -> None:
         """Remove snapshots that no disk has any more; raises NoDisksError, DiskError."""

@@ -47,7 +47,7 @@ from services.executor.sandboxes.running_sandbox import SandboxParts
 from services.executor.sandboxes.sandbox import Command, Limits, Mount, SandboxError
 from services.executor.sandboxes.seccomp import seccomp_filter
 from services.executor.sessions.errors import SilentSessionError
-from services.executor.sessions.gang_link import missing_for_gangs, open_gang_link
+from services.executor.sessions.gang import SSH_PORT
 from services.executor.sessions.guardian import Guardian
 from services.executor.sessions.image_root import Overlay, Tools, overlay_fault, programs_of_sshd
 from services.executor.sessions.network import missing_for_network, open_network, own_addresses
@@ -76,7 +76,6 @@ if TYPE_CHECKING:
     from services.executor.sandboxes.output import Capture
     from services.executor.sessions.destinations import Destinations, NetworkPlan
     from services.executor.sessions.gang import Gang
-    from services.executor.sessions.gang_link import GangLink
     from services.executor.sessions.network import SessionNetwork
     from services.executor.sessions.session_sandbox import OnReport, Report, SandboxOrder
     from services.executor.sessions.share import Share
@@ -189,13 +188,10 @@ class BubblewrapSession:
 
     def no_gang_because(self, gang: Gang) -> str:
         """Why no node of this gang can be here; empty if one can."""
-        if lacks := self._network_fault or missing_for_gangs():
-            return lacks
-        reaches = self._destinations.reaches if self._destinations else ()
-        for networks, whose in ((own_addresses(), "is an address of this machine"), (reaches, "is to be reached here")):
-            if found := next((net for net in networks if net.overlaps(gang.network)), None):
-                return f"{found}, in the gang's {gang.network}, {whose}"
-        return ""
+        if not self.has_network:
+            return self._network_fault or "sessions have no network here (EXECUTOR_SESSION_NETWORK)"
+        address = gang.own.address
+        return "" if any(address in net for net in own_addresses()) else f"{address} is no address of this machine"
 
     async def open(self, order: SandboxOrder, on_report: OnReport) -> BubblewrapSandboxOfSession:
         """Make the sandbox; raises SandboxError."""
@@ -234,14 +230,13 @@ class BubblewrapSession:
             tree = self._launch(order, program, claim, files, inside.fileno(), root)
         captured = await _made(tree, cleanup)
         network = await _networked(plan, tree.init_pid, claim, cleanup)
-        link = await _linked(order, tree.init_pid, cleanup)
         watchdog = Watchdog(limits, lambda: tree_pids(tree.child.pid), claim.cgroup, ())
         parts = SandboxParts(tree, watchdog, captured, claim.cgroup, cleanup.pop_all())
         written = [*(folder.source for folder in folders), *root.changes]
-        opened = BubblewrapSandboxOfSession(order.session_id, parts, control, files, written, host_key, link)
+        opened = BubblewrapSandboxOfSession(order.session_id, parts, control, files, written, host_key)
         if network is not None:
             network.watch(opened.tell_that_the_network_ended)
-        opened.start(on_report)
+        opened.start(on_report, lets_nodes_in=bool(order.gang and order.gang.ssh_seed))
         return opened
 
     def _launch(
@@ -259,8 +254,7 @@ class BubblewrapSession:
 
     def _plan(self, order: SandboxOrder) -> NetworkPlan | None:
         """Return what the session's network is to be; None if it has none."""
-        among = order.gang.network if order.gang else None
-        return self._destinations.plan(own_addresses(), among) if self._destinations else None
+        return self._destinations.plan(own_addresses(), order.gang) if self._destinations else None
 
     async def _root(self, image: Image | None) -> Root:
         """Return the root of a session; raises SandboxError."""
@@ -334,10 +328,8 @@ class BubblewrapSandboxOfSession:
         files: SessionFiles,
         folders: Sequence[Path],
         host_key: str,
-        link: GangLink | None = None,
     ) -> None:
         self.host_key = host_key
-        self.link = link
         self.start_time_ns = 0
         self._folders = folders
         self._session_id = session_id
@@ -352,13 +344,17 @@ class BubblewrapSandboxOfSession:
         """Number of processes that the kernel has killed for lack of memory."""
         return self._parts.cgroup.killed_for_memory if self._parts.cgroup else 0
 
-    def start(self, on_report: OnReport) -> None:
-        """Let the first program begin, and pass on what it reports; raises SilentSessionError."""
+    def start(self, on_report: OnReport, *, lets_nodes_in: bool) -> None:
+        """Let the first program begin, and pass on what it reports; raises SilentSessionError.
+
+        If it `lets_nodes_in`, other nodes of its gang log in by SSH.
+        """
         self._control.setblocking(False)
         asyncio.get_running_loop().add_reader(self._control, self._read, on_report)
         self.start_time_ns = time.time_ns()
-        if self.link is not None:
-            self._let_nodes_in(self.link)
+        if lets_nodes_in:
+            # It reads that before any other program begins.
+            self.send({"order": "listen", "config": str(NODES_CONFIG), "port": SSH_PORT})
         self._parts.tree.release()
 
     def tell_that_the_network_ended(self) -> None:
@@ -421,12 +417,6 @@ class BubblewrapSandboxOfSession:
             if isinstance(report, dict):
                 on_report(cast("dict[str, object]", report))
 
-    def _let_nodes_in(self, link: GangLink) -> None:
-        """Give the first program, which reads it once it begins, the socket for connections from other nodes."""
-        with link.listener as listener:
-            if link.gang.ssh_seed:
-                self.send({"order": "listen", "config": str(NODES_CONFIG)}, listener.fileno())
-
     def _stop_reading(self) -> None:
         if self._control.fileno() >= 0:
             asyncio.get_running_loop().remove_reader(self._control)
@@ -488,15 +478,6 @@ async def _network_fault(destinations: Destinations) -> str:
         except (OSError, SandboxError) as error:
             return str(error)
     return ""
-
-
-async def _linked(order: SandboxOrder, pid: int, cleanup: AsyncExitStack) -> GangLink | None:
-    """Make the way to the other nodes, if there are any."""
-    if order.gang is None:
-        return None
-    link = await open_gang_link(order.session_id, order.gang, pid)
-    cleanup.callback(link.close)
-    return link
 
 
 def _folders(home: Path, workspace: Path) -> list[Mount]:

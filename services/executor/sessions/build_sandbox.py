@@ -1,10 +1,10 @@
 """Sandboxes in which buildah builds images; made by bubblewrap, with the kind of network that sessions have.
 
-Whoever builds has to be root: of a user namespace that owns nothing of this machine. We give it 65,536 users, so that
+A build has to run as root: of a user namespace that owns nothing of this machine. We give it 65,536 users, so that
 packages can be installed in an image, which only root can do. The sandbox has the machine's `/usr`, the folder of the
 build, and nothing else.
 
-The network and the first mounts are made outside of the user namespace: whoever is root inside can then change neither
+The network and the first mounts are made outside of the user namespace: root inside can then change neither
 the routes by which destinations are denied, nor see the folders that lead to ours.
 """
 

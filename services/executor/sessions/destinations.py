@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from services.executor.sessions.gang import Gang
+
 _ALWAYS_DENIED = {
     IPv4Network("0.0.0.0/8"): "is this machine",
     IPv4Network("127.0.0.0/8"): "is this machine's loopback",
@@ -26,18 +28,27 @@ _ALWAYS_DENIED = {
 _PRIVATE = [IPv4Network(text) for text in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10")]
 """RFC 1918 and RFC 6598: an operator's own machines."""
 _INSIDE = [IPv4Network(text) for text in ("10.0.2.0/24", "10.0.3.0/24", "172.31.254.0/24", "192.168.254.0/24")]
-_NAMESERVER = 3
-"""slirp4netns answers there: it passes questions on to the machine's nameserver."""
+_GATEWAY, _NAMESERVER = 2, 3
+"""slirp4netns answers there; as nameserver it passes questions on to the machine's."""
 _LOCAL = re.compile(r"\|-- ([\d.]+)\n((?:\s+/\d+ .*\n)+)")
 _HOST = re.compile(r"/(\d+) host LOCAL\b")
 
 
 @dataclass(frozen=True)
 class NetworkPlan:
-    """The addresses of one session's network: those `inside`, and those outside that cannot be reached."""
+    """The addresses of one session's network: those `inside`, and those outside that cannot be reached.
+
+    With a `node_address` it is that of a node of several, which has its machine's address.
+    """
 
     inside: IPv4Network
     unreachable: Sequence[IPv4Network]
+    node_address: IPv4Address | None = None
+
+    @property
+    def gateway(self) -> IPv4Address:
+        """The way out."""
+        return self.inside[_GATEWAY]
 
     @property
     def nameserver(self) -> IPv4Address:
@@ -52,18 +63,20 @@ class Destinations:
     reaches: tuple[IPv4Network, ...] = ()
     denies: tuple[IPv4Network | IPv6Network, ...] = ()
 
-    def plan(self, own: Iterable[IPv4Network], gang: IPv4Network | None = None) -> NetworkPlan:
+    def plan(self, own: Iterable[IPv4Network], gang: Gang | None = None) -> NetworkPlan:
         """Return the network of a session on a machine with these addresses of its `own`.
 
-        `gang` is the network among the nodes, if the session is one of several.
+        A node of a `gang` reaches the machines of its other nodes, unless the operator denies them.
         """
         own = list(own)
-        taken = [*own, *self.reaches, *([gang] if gang else [])]
+        reaches = [*self.reaches, *(IPv4Network(node.address) for node in (gang.others if gang else ()))]
+        taken = [*own, *reaches]
         inside = next((net for net in _INSIDE if not any(net.overlaps(other) for other in taken)), _INSIDE[-1])
-        private = [part for net in _PRIVATE for part in _without(net, self.reaches)]
+        private = [part for net in _PRIVATE for part in _without(net, reaches)]
         denied = [*_ALWAYS_DENIED, *private, *(net for net in self.denies if isinstance(net, IPv4Network))]
         outside = [part for net in collapse_addresses(denied) for part in _without(net, [inside])]
-        return NetworkPlan(inside, list(collapse_addresses([*outside, *own])))
+        unreachable = list(collapse_addresses([*outside, *own]))
+        return NetworkPlan(inside, unreachable, gang.own.address if gang else None)
 
 
 def reachable_network(text: str) -> IPv4Network:

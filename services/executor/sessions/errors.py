@@ -5,9 +5,6 @@ ExecutorError
 ├── NoGangsError
 ├── NoDisksError
 ├── UnknownSessionError
-├── NoSessionOfLeaseError
-├── NotOfGangError
-├── ExchangeReplacedError
 ├── SessionConflictError
 ├── HomeInUseError
 ├── SessionNotReadyError
@@ -30,7 +27,7 @@ class NoSessionsError(ExecutorError):
     """The machine cannot hold sessions."""
 
     def __init__(self, reason: str) -> None:
-        super().__init__(f"This machine cannot hold sessions: {reason}. Or use another machine.")
+        super().__init__(f"This machine cannot run sessions: {reason}. Or use another machine.")
 
 
 class NoGangsError(ExecutorError):
@@ -46,7 +43,7 @@ class NoDisksError(ExecutorError):
     def __init__(self, name: str, store_id: str, has: str) -> None:
         """`has` completes 'this machine, which'."""
         wanted = f", which is in {store_id}" if store_id else ""
-        super().__init__(f"disk: {name!r}{wanted} cannot be had on this machine, which {has}. Use another machine.")
+        super().__init__(f"disk: {name!r}{wanted} is not available on this machine, which {has}. Use another machine.")
 
 
 class UnknownSessionError(ExecutorError):
@@ -54,27 +51,6 @@ class UnknownSessionError(ExecutorError):
 
     def __init__(self, session_id: str) -> None:
         super().__init__(f"There is no session {session_id!r} here (any more). Open another under a new id.")
-
-
-class NoSessionOfLeaseError(ExecutorError):
-    """No session of the lease lives here."""
-
-    def __init__(self, fencing_token: int) -> None:
-        super().__init__(f"There is no session of the lease with fencing token {fencing_token} here (any more).")
-
-
-class NotOfGangError(ExecutorError):
-    """The session is alone."""
-
-    def __init__(self, session_id: str) -> None:
-        super().__init__(f"Session {session_id!r} is of no gang, so it exchanges packets with nobody.")
-
-
-class ExchangeReplacedError(ExecutorError):
-    """Another call exchanges the session's packets now."""
-
-    def __init__(self, session_id: str) -> None:
-        super().__init__(f"Another call of Exchange has taken the place of this one for session {session_id!r}.")
 
 
 class SessionConflictError(ExecutorError):
@@ -113,7 +89,7 @@ class TooManyConnectionsError(ExecutorError):
     """The session has as many connections as it may have."""
 
     def __init__(self, session_id: str, most: int) -> None:
-        super().__init__(f"Session {session_id!r} has {most} connections, and no more are taken. Close one.")
+        super().__init__(f"Session {session_id!r} has {most} connections, which is the limit. Close one.")
 
 
 class SilentSessionError(ExecutorError):

@@ -1,42 +1,36 @@
 """A session that is a node of several: its place among them, and what its programs read of that; pure.
 
-The nodes' packets travel through the pool (docs/decisions/0032-a-gangs-network.md). A machine believes neither its
-session nor the pool: only packets from the node's own address leave it, and only packets for that address come in.
+Nodes use the network that their machines have among them (docs/decisions/0038-nodes-use-their-clouds-network.md): a
+node has its machine's address there, at which some ports are passed on to its session.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from functools import cached_property
-from ipaddress import IPv4Address, IPv4Network
+from ipaddress import IPv4Address
 from typing import TYPE_CHECKING
 
-from vocabulary.gang_nodes import FEWEST_NODES, MOST_NODES, SEED_BYTES, node_address
+from vocabulary.gang_nodes import FEWEST_NODES, MOST_NODES, SEED_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-DEVICE = "gang0"
-"""The network device among the nodes."""
-MTU = 65520
-"""Large, because each packet costs the pool's processes the same time, whatever its size."""
 HOSTFILE = "/session/hostfile"
 MASTER_PORT = 29500
 """torchrun's own default."""
-NETWORKS = tuple(
-    IPv4Network(text) for text in ("198.18.0.0/15", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10")
-)
-"""Networks of which a gang may have a part: that of RFC 2544, which nobody routes, and the private ones."""
-_PREFIX = 24
+PORTS = range(29300, 29812)
+"""TCP ports at which programs of a node are reached: enough for launchers and libraries, below those that machines use
+for their own connections. 29400 and 29500 are launchers' defaults."""
+SSH_PORT = PORTS[0]
+FREE_PORTS = PORTS[256:]
+"""Those that programs get which ask for any port."""
 _LABEL = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
-_HEADER_BYTES = 20
-_VERSION_4 = 4
 
 
 @dataclass(frozen=True)
 class Node:
-    """A node: its name for programs, and its address among the nodes."""
+    """A node: its name for programs, and its machine's address."""
 
     name: str
     address: IPv4Address
@@ -64,11 +58,6 @@ class Gang:
         """The other nodes, by rank."""
         return [*self.nodes[: self.rank], *self.nodes[self.rank + 1 :]]
 
-    @property
-    def network(self) -> IPv4Network:
-        """The /24 that has all addresses."""
-        return _network_of(self.own.address)
-
     def hosts(self, alias: str) -> str:
         """The lines of /etc/hosts; `alias` is another name of the own node."""
         lines = (f"{node.address} {node.name}{f' {alias}' if node is self.own else ''}\n" for node in self.nodes)
@@ -80,7 +69,7 @@ class Gang:
 
     @property
     def environment(self) -> Mapping[str, str]:
-        """What launchers and libraries look for.
+        """What launchers look for.
 
         RANK and WORLD_SIZE count nodes, for one process on each; torchrun and its like replace them in their workers.
         """
@@ -93,36 +82,7 @@ class Gang:
             "MASTER_ADDR": self.nodes[0].name,
             "MASTER_PORT": str(MASTER_PORT),
             "WAVEPOOL_HOSTFILE": HOSTFILE,
-            # All nodes have the same address on the device that leads to the internet.
-            "NCCL_SOCKET_IFNAME": DEVICE,
-            "GLOO_SOCKET_IFNAME": DEVICE,
-            "TP_SOCKET_IFNAME": DEVICE,
-            "UCX_NET_DEVICES": DEVICE,
-            "OMPI_MCA_btl_tcp_if_include": DEVICE,
-            "OMPI_MCA_oob_tcp_if_include": DEVICE,
-            "HYDRA_IFACE": DEVICE,
         }
-
-    @cached_property
-    def packets(self) -> PacketFilter:
-        """Which packets leave and enter the session."""
-        return PacketFilter(self.own.address.packed, frozenset(node.address.packed for node in self.others))
-
-
-@dataclass(frozen=True)
-class PacketFilter:
-    """Decides on whole packets; addresses are four bytes each."""
-
-    own: bytes
-    others: frozenset[bytes]
-
-    def may_leave(self, packet: bytes) -> bool:
-        """True if it is one of IPv4 from the own address to another node."""
-        return _is_whole(packet) and packet[12:16] == self.own and packet[16:20] in self.others
-
-    def may_enter(self, packet: bytes) -> bool:
-        """True if it is one of IPv4 from another node to the own address."""
-        return _is_whole(packet) and packet[16:20] == self.own and packet[12:16] in self.others
 
 
 def gang_faults(rank: int, nodes: Iterable[tuple[str, str]], seed: bytes) -> list[tuple[str, str]]:
@@ -151,33 +111,16 @@ def gang_faults(rank: int, nodes: Iterable[tuple[str, str]], seed: bytes) -> lis
 
 
 def _address_faults(addresses: Sequence[str]) -> list[tuple[str, str]]:
-    faults: list[tuple[str, str]] = []
-    first: IPv4Network | None = None
-    for number, text in enumerate(addresses):
-        where = f"nodes[{number}].address"
-        try:
-            address = IPv4Address(text)
-        except ValueError:
-            faults.append((where, f"is {text[:80]!r}; it must be an IPv4 address such as {node_address(number)}"))
-            continue
-        network = _network_of(address)
-        first = first or network
-        if not any(network.subnet_of(allowed) for allowed in NETWORKS):
-            faults.append((where, f"is {address}; it must be in one of {', '.join(map(str, NETWORKS))}"))
-        elif network != first:
-            faults.append((where, f"is {address}; all nodes must be in one /24, and an earlier one is in {first}"))
-        elif address in {network[0], network[-1]}:
-            faults.append((where, f"is {address}, which stands for the whole {network}; give another"))
-    return faults
+    fault = "it must be the IPv4 address that the machine has in VMPOOL_MACHINE_NETWORK, such as 10.128.0.7"
+    return [
+        (f"nodes[{number}].address", f"is {text[:80]!r}; {fault}")
+        for number, text in enumerate(addresses)
+        if not _is_address(text)
+    ]
 
 
-def _network_of(address: IPv4Address) -> IPv4Network:
-    return IPv4Network((address, _PREFIX), strict=False)
-
-
-def _is_whole(packet: bytes) -> bool:
-    """True if it begins with a header of IPv4, and has the length that this says."""
-    if len(packet) < _HEADER_BYTES or packet[0] >> 4 != _VERSION_4:
+def _is_address(text: str) -> bool:
+    try:
+        return bool(IPv4Address(text))
+    except ValueError:
         return False
-    header = 4 * (packet[0] & 0xF)
-    return _HEADER_BYTES <= header <= len(packet) == int.from_bytes(packet[2:4])

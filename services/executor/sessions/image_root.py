@@ -53,7 +53,7 @@ class Overlay:
 
     @property
     def merged(self) -> Path:
-        """The root, for whoever is started by `around`."""
+        """The root, for the program that `around` starts."""
         return self._folder / "merged"
 
     @property

@@ -1,9 +1,12 @@
 """A session's network: slirp4netns outside serves a tap device inside, and makes the session's connections its own.
 
-Nothing listens on the machine, and no privilege is needed in the machine's own network. slirp4netns would connect to
-whatever the machine can reach. So before it starts, and before any program of the session runs, routes in the session's
-network namespace make unreachable what is denied (`destinations.py`). The session's processes cannot change routes:
-they have no capability, and can make no user namespace in which they would.
+No privilege is needed in the machine's own network, and nothing listens there but for a node of several. slirp4netns
+would connect to whatever the machine can reach. So before it starts, and before any program of the session runs, routes
+in the session's network namespace make unreachable what is denied (`destinations.py`). The session's processes cannot
+change routes: they have no capability, and can make no user namespace in which they would.
+
+A node's session has its machine's address, as libraries tell the others which one their device has. slirp4netns
+listens at some ports of it on the machine, and passes their connections on to the session (`gang.py`).
 
 slirp4netns runs in the session's control group. It ends with the pipe that this process holds, so it outlives neither
 the session nor the executor.
@@ -13,8 +16,11 @@ from __future__ import annotations
 
 import asyncio
 import fcntl
+import json
 import os
 import shutil
+import socket
+import tempfile
 from contextlib import AsyncExitStack, ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,10 +31,11 @@ from services.executor.sandboxes.child import Child, pipe_reader
 from services.executor.sandboxes.output import capture
 from services.executor.sandboxes.sandbox import SandboxError
 from services.executor.sessions.destinations import own_networks
+from services.executor.sessions.gang import FREE_PORTS, PORTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
-    from ipaddress import IPv4Network
+    from ipaddress import IPv4Address, IPv4Network
 
     from services.executor.sandboxes.output import Capture
     from services.executor.sessions.destinations import NetworkPlan
@@ -57,13 +64,9 @@ _OPTIONS = (
 
 def missing_for_network() -> str:
     """Return what this machine lacks for sessions' networks, with the fix; empty if it has everything."""
-    return _missing(_PROGRAMS)
-
-
-def _missing(names: Iterable[str]) -> str:
-    for name in names:
+    for name, package in _PROGRAMS.items():
         if shutil.which(name, path=_PATH) is None:
-            return f"{name} is not installed: run `apt-get install {_PROGRAMS[name]}` on this machine"
+            return f"{name} is not installed: run `apt-get install {package}` on this machine"
     if not os.access(_TUN, os.R_OK | os.W_OK):
         return f"{_TUN} is missing or closed to the executor's user: give it to the executor's container, or chmod it"
     return ""
@@ -72,6 +75,11 @@ def _missing(names: Iterable[str]) -> str:
 def own_addresses() -> list[IPv4Network]:
     """Return this machine's own IPv4 addresses now."""
     return own_networks(Path("/proc/net/fib_trie").read_text("ascii"))
+
+
+def outer_addresses() -> list[IPv4Address]:
+    """Return the single ones of them at which other machines may reach this one."""
+    return [net[0] for net in own_addresses() if net.prefixlen == net.max_prefixlen and not net.is_loopback]
 
 
 class SessionNetwork:
@@ -93,6 +101,11 @@ class SessionNetwork:
         if new := set(own_addresses()) - self._denied:
             await self._way.add_routes(map(str, sorted(new)))
             self._denied |= new
+
+    async def become_node(self, address: IPv4Address, gateway: IPv4Address, orders: Path) -> None:
+        """Take the machine's address, and have its ports passed on; raises SandboxError, OSError."""
+        await self._way.take_address(address, gateway)
+        await asyncio.to_thread(_pass_ports_on, orders, address)
 
     async def close(self) -> None:
         """End the network, and wait for its end."""
@@ -123,6 +136,23 @@ async def open_network(plan: NetworkPlan, pid: int, procs_files: Sequence[str] =
 
     slirp4netns enters the control groups of `procs_files`.
     """
+    if plan.node_address is None:
+        return await _open_network(plan, pid, procs_files)
+    # Whoever can connect to the socket gives slirp4netns orders, so it is gone before anything runs.
+    with tempfile.TemporaryDirectory(prefix="wavepool-") as folder:
+        orders = Path(folder, "orders")
+        network = await _open_network(plan, pid, procs_files, orders)
+        try:
+            await network.become_node(plan.node_address, plan.gateway, orders)
+        except BaseException:
+            await network.close()
+            raise
+    return network
+
+
+async def _open_network(
+    plan: NetworkPlan, pid: int, procs_files: Sequence[str], orders: Path | None = None
+) -> SessionNetwork:
     async with AsyncExitStack() as cleanup:
         way = WayIn(pid)
         cleanup.callback(way.close)
@@ -131,7 +161,7 @@ async def open_network(plan: NetworkPlan, pid: int, procs_files: Sequence[str] =
             ready, tell_ready = os.pipe()
             reader = await pipe_reader(os.fdopen(ready, "rb"))
             ours.callback(os.close, tell_ready)
-            child = way.start_slirp(plan.inside, tell_ready, procs_files)
+            child = way.start_slirp(plan.inside, tell_ready, procs_files, orders)
         cleanup.push_async_callback(child.wait)
         cleanup.callback(child.kill)
         captured = capture(await child.outputs(), _OUTPUT_BYTES)
@@ -147,6 +177,20 @@ async def open_network(plan: NetworkPlan, pid: int, procs_files: Sequence[str] =
         cleanup.pop_all()
         return SessionNetwork(way, child, captured, plan.unreachable)
     raise AssertionError
+
+
+def _pass_ports_on(orders: Path, address: IPv4Address) -> None:
+    """Let slirp4netns listen at the ports of a node; raises SandboxError, OSError."""
+    for port in PORTS:
+        ends = {"host_addr": str(address), "host_port": port, "guest_addr": str(address), "guest_port": port}
+        with socket.socket(socket.AF_UNIX) as connection:
+            connection.settimeout(_READY_SECONDS)
+            connection.connect(str(orders))
+            connection.sendall(json.dumps({"execute": "add_hostfwd", "arguments": {"proto": "tcp", **ends}}).encode())
+            connection.shutdown(socket.SHUT_WR)
+            answer = connection.recv(_OUTPUT_BYTES)
+        if b"error" in answer or not answer:
+            raise SandboxError(f"slirp4netns cannot listen at port {port} of {address}, which a node needs")
 
 
 class WayIn:
@@ -169,14 +213,9 @@ class WayIn:
             self._passed = [self._network, users]
             self._opened = opened.pop_all()
 
-    @staticmethod
-    def missing() -> str:
-        """Return what this machine lacks for changes of a session's network, with the fix; empty if nothing."""
-        return _missing(["ip", "nsenter"])
-
-    def start_slirp(self, inside: IPv4Network, ready: int, procs_files: Sequence[str]) -> Child:
-        """Start slirp4netns, which writes to `ready` once it serves."""
-        ends = (f"--ready-fd={ready}", f"--exit-fd={self._end}")
+    def start_slirp(self, inside: IPv4Network, ready: int, procs_files: Sequence[str], orders: Path | None) -> Child:
+        """Start slirp4netns, which writes to `ready` once it serves, and takes orders at a socket if it is to."""
+        ends = (f"--ready-fd={ready}", f"--exit-fd={self._end}", *([f"--api-socket={orders}"] if orders else ()))
         slirp = [program("slirp4netns"), *_OPTIONS, f"--cidr={inside}", *ends, _path(self._network), _DEVICE]
         # Its sandbox lets go of all mounts that it sees. Where they are shared with the machine, they go there, too:
         # below /var/lib/docker, those are the roots of containers that are just being started.
@@ -189,7 +228,20 @@ class WayIn:
         if said := await self.run(["/bin/sh", "-c", _BATCH, program("ip")], lines.encode()):
             raise SandboxError(f"what a session may not reach cannot be set: {said}")
 
-    async def run(self, command: Sequence[str], read: bytes = b"", descriptors: Sequence[int] = ()) -> str:
+    async def take_address(self, address: IPv4Address, gateway: IPv4Address) -> None:
+        """Give the session this address in place of its own, and to programs ports that are passed on to it.
+
+        Raises SandboxError.
+        """
+        lines = (
+            f"addr flush dev {_DEVICE}\naddr add {address}/32 dev {_DEVICE}\n"
+            f"route add default via {gateway} dev {_DEVICE} onlink\n"
+        )
+        ports = f"echo {FREE_PORTS[0]} {FREE_PORTS[-1]} >/proc/sys/net/ipv4/ip_local_port_range"
+        if said := await self.run(["/bin/sh", "-c", f'{ports} && exec "$0" -batch -', program("ip")], lines.encode()):
+            raise SandboxError(f"the session cannot be a node at {address}: {said}")
+
+    async def run(self, command: Sequence[str], read: bytes) -> str:
         """Run a command in the session's network; returns what it says if it fails, and nothing if it does not."""
         enter = self._enter or [program("nsenter")]
         process = await asyncio.create_subprocess_exec(
@@ -197,7 +249,7 @@ class WayIn:
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.DEVNULL,
             stderr=asyncio.subprocess.PIPE,
-            pass_fds=[*self._passed, *descriptors],
+            pass_fds=self._passed,
             env={},
         )
         _, said = await process.communicate(read)

@@ -26,7 +26,6 @@ from services.executor.sessions.build_log import BuildLog
 from services.executor.sessions.disk import DiskUse
 from services.executor.sessions.errors import (
     NoDiskError,
-    NotOfGangError,
     SessionNotReadyError,
     SilentSessionError,
     TooManyConnectionsError,
@@ -46,7 +45,6 @@ if TYPE_CHECKING:
     from services.executor.leases.lease import Lease
     from services.executor.runs.admission import Place
     from services.executor.sessions.gang import Gang
-    from services.executor.sessions.gang_link import GangLink
     from services.executor.sessions.kept_home import DiskSpec, KeptHome
     from services.executor.sessions.session_sandbox import OpenSandbox, Report, SandboxOrder, SessionSandbox
     from vocabulary.image_references import ImageReference
@@ -371,14 +369,6 @@ class Session:
             tunnel.close()
             del self._tunnels[number]
 
-    def link(self) -> GangLink:
-        """The way to the other nodes of its gang; raises SessionNotReadyError, NotOfGangError."""
-        self._check_ready()
-        link = self._sandbox.link if self._sandbox else None
-        if link is None:
-            raise NotOfGangError(self.spec.session_id)
-        return link
-
     async def _live(self) -> None:
         if not await self._has_its_files():
             return
@@ -468,7 +458,7 @@ class Session:
     async def _hold_image(self, images: ImageStore) -> HeldImage:
         if self.spec.build is not None:
             return await images.hold_built(self.spec.build, self._said.take)
-        assert self.spec.image is not None  # noqa: S101  as whoever calls has looked
+        assert self.spec.image is not None  # noqa: S101  the caller has checked
         return await images.hold(self.spec.image, self._tell_image_percent)
 
     def _tell_build(self, text: str) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 
+from services.executor.sessions.gang import SSH_PORT
 from vocabulary.ssh_keys import authorized_keys
 
 if TYPE_CHECKING:
@@ -103,6 +104,7 @@ fi
 _CLIENT_CONFIG = f"""\
 Host {{names}}
     User {USER}
+    Port {SSH_PORT}
     IdentityFile {IN_SANDBOX}/node_key
     IdentitiesOnly yes
     HostKeyAlias {{alias}}

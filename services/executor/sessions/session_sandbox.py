@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
     from services.executor.images.image_store import Image
     from services.executor.sessions.gang import Gang
-    from services.executor.sessions.gang_link import GangLink
     from services.executor.sessions.share import Share
     from vocabulary.ssh_keys import Key
 
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 class SessionGap(StrEnum):
     """Something that a session's sandbox does not hold back, as a sentence for people."""
 
-    DISK = "a session can use more of the disk than its share: it is told, and ended if the machine's disk runs short"
+    DISK = "a session can use more of the disk than its share: it is warned, and ended if the machine's disk runs short"
     MEMORY = "a session can use all memory of this machine: the kernel does not limit it to its share"
     CPU = "a session can fill all processors of this machine: the kernel does not limit it to its share"
     SYSTEM_CALLS = "system calls of a session are not filtered"
@@ -68,11 +67,6 @@ class OpenSandbox(Protocol):
     @property
     def start_time_ns(self) -> int:
         """When its first program began, in nanoseconds since 1970."""
-        ...
-
-    @property
-    def link(self) -> GangLink | None:
-        """The way to the other nodes of its gang; None if it is alone."""
         ...
 
     @property

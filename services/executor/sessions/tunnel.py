@@ -12,13 +12,13 @@ if TYPE_CHECKING:
 
 _CHUNK_BYTES = 1 << 18
 _BULK_BYTES = 1 << 14
-"""Whoever sends so much at once copies a file. What people type, and see of it, comes in smaller pieces."""
+"""A client that sends so much at once copies a file. Text that people type and see comes in smaller pieces."""
 _GATHERING_SECONDS = 0.0007
 """sshd sends a file in packets of 32 KiB. The calls behind us cost by the message, so a few of them go in one."""
 
 
 class Tunnel:
-    """Our end of a connection; whoever does not read holds up the other side, in both directions."""
+    """Our end of a connection; a side that does not read holds up the other, in both directions."""
 
     def __init__(self, ours: socket.socket) -> None:
         self._socket = ours

@@ -3,7 +3,7 @@
 Without this, a job of many GPUs would wait for ever behind small ones, each of which fits at once. The first job that
 waits in a queue gets a hold if the queue may have what it takes: slots of one machine from an instant on, by which the
 runs there have ended at the latest, as each run has a time limit. Until then, what is free of these slots goes only to
-jobs that end by it. A hold is found anew in each pass. Its instant never moves back: nobody who would be late is let
+jobs that end by it. A hold is found again in each pass. Its instant never moves back: no job that would be late is let
 in, and runs that end early move it forward.
 """
 

@@ -106,7 +106,7 @@ def _judged(speedup: Speedup) -> tuple[ComparisonVerdict, str]:
         return ComparisonVerdict.FASTER, f"The other is {speedup.ratio:.3f} times as fast ({interval})."
     if high < 0 and ratio <= -limit:
         return ComparisonVerdict.SLOWER, f"The other is {speedup.ratio:.3f} times as fast ({interval})."
-    return ComparisonVerdict.UNCLEAR, f"The times vary too much to tell ({interval}); run both again."
+    return ComparisonVerdict.UNCLEAR, f"The times vary too much to compare ({interval}); run both again."
 
 
 def _rounded_log(value: float) -> float:

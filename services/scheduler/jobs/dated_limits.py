@@ -41,7 +41,7 @@ def start_of(asked: reservations_pb2.ReservationSpec) -> datetime | None:
     try:
         return asked.start_time.ToDatetime(UTC).replace(microsecond=0)
     except (ValueError, OverflowError):
-        fault = f"is {asked.start_time.seconds} s since 1970, which is no time of the calendar"
+        fault = f"is {asked.start_time.seconds} s since 1970, which is not a valid time"
         raise InvalidFieldError(START_FIELD, fault) from None
 
 

@@ -107,7 +107,7 @@ class DiskExistsError(SchedulerError):
     """The user has a disk of that name already."""
 
     def __init__(self, name: str) -> None:
-        super().__init__(f"You have a disk {name!r} already. Use it, or take another name.")
+        super().__init__(f"You have a disk {name!r} already. Use it, or choose another name.")
 
 
 class DiskInUseError(SchedulerError):
@@ -127,7 +127,7 @@ class TooManyDisksError(SchedulerError):
     """The user has as many disks as one may have."""
 
     def __init__(self, most: int) -> None:
-        super().__init__(f"You have {most} disks, which is the most. Delete one: `wavepool disk delete NAME`.")
+        super().__init__(f"You have {most} disks, which is the limit. Delete one: `wavepool disk delete NAME`.")
 
 
 class TooManyBuildsError(SchedulerError):
@@ -135,7 +135,7 @@ class TooManyBuildsError(SchedulerError):
 
     def __init__(self, most: int) -> None:
         super().__init__(
-            f"This account has sent {most} different folders to build images from in the last day, which is the most. "
+            f"This account has sent {most} different folders to build images from in the last day, which is the limit. "
             "Wait until the oldest is a day old, or push the image to a registry."
         )
 
@@ -227,7 +227,7 @@ class QueuesChangedError(SchedulerError):
     """The tree has changed since it was looked at."""
 
     def __init__(self) -> None:
-        super().__init__("The queues have changed since you looked. Look at the difference again.")
+        super().__init__("The queues have changed meanwhile. Look at the difference again.")
 
 
 class CreditRefusedError(SchedulerError):
@@ -283,7 +283,9 @@ class CalendarUnreadyError(SchedulerError):
     """Not all that runs and starts later has been read yet."""
 
     def __init__(self) -> None:
-        super().__init__("The scheduler has just begun to lead, and reads what is reserved. Try again in a moment.")
+        super().__init__(
+            "The scheduler has just become the leader and is reading the reservations. Try again in a moment."
+        )
 
 
 class NotComparableError(SchedulerError):

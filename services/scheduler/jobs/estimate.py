@@ -201,7 +201,7 @@ def why_unknown(job: Need, ahead: Sequence[Need], fleet: Fleet) -> str:
         few = f"it takes {job.machines} whole machines, and fewer are there or on their way"
         return few if job.machines > 1 else "no machine that is there or on its way has so much"
     if missing > 0:
-        return "nobody knows yet how long the machines that are being started take for that"
+        return "it is not known yet how long the machines that are being started take to start"
     if not all(one.times for one in (*(one for one in ahead if fleet.can_give(one)), *fleet.busy)):
         return "too few runs like those ahead of it have ended yet"
     return ""

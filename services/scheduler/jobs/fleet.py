@@ -54,7 +54,7 @@ class Busy(NamedTuple):
     """A run under way, which began `elapsed` seconds ago and takes about as long as one of `times`."""
 
     slots: Sequence[Slot]
-    """What it has; empty if it is none of the fleet's. GPUs are numbered through the whole fleet."""
+    """What it has; empty if it is not in the fleet. GPUs are numbered through the whole fleet."""
     elapsed: float
     times: Sequence[float]
     limits: Sequence[Hashable] = ()

@@ -40,7 +40,7 @@ class Coming(NamedTuple):
 
 
 class ForwardPlay:
-    """A queue, to be played with times of runs that are drawn anew for each play."""
+    """A queue, to be played with times of runs that are drawn again for each play."""
 
     def __init__(self, fleet: Fleet, needs: Sequence[Need]) -> None:
         """The last of `needs` is the job that is asked about; the others are ahead of it."""

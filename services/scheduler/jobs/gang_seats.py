@@ -2,7 +2,7 @@
 
 It gets all of them at one instant, or none: nobody ever has a part of what it takes and waits for the rest. Until that
 instant its machines are kept for it, as room is for a large job (decisions/0022), and the rest of the time on them goes
-to whoever ends by then.
+to jobs that end by then.
 """
 
 from __future__ import annotations

@@ -210,17 +210,19 @@ class Job:
         machine_gpu_type: str = "",
         more_leases: Sequence[Lease] = (),
         node_seed: str = "",
+        node_addresses: Sequence[str] = (),
     ) -> Job:
         """Notes that the job has its machines; if no GPU type is reported, the wanted one is assumed.
 
-        `node_seed` is a secret for the sessions of several machines.
+        `node_seed` is a secret for the sessions of several machines, which reach one another at `node_addresses`.
         """
         running = self._moved(JobState.RUNNING).changed(machine_gpu_type=machine_gpu_type or self.spec.gpu_type)
         eighths = sum(one.eighths for one in (lease, *more_leases))
         running = running.changed(lease=lease, machine_id=lease.machine_id, got_eighths=eighths)
         if more_leases:
             running = running.changed(
-                more_leases=tuple(more_leases), reservation=self.reserved.on(more_leases, node_seed)
+                more_leases=tuple(more_leases),
+                reservation=self.reserved.on(more_leases, node_seed, node_addresses),
             )
         return running.changed(start_time=now, run_seq=0, cost_micros=0)
 

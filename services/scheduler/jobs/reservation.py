@@ -179,6 +179,8 @@ class Reservation:
     """Its other machines by rank, from 1; empty if it has one, or none yet."""
     node_seed: str = ""
     """Random bytes in hex, by which its machines' sessions let one another in; empty if it has one machine."""
+    node_addresses: tuple[str, ...] = ()
+    """Where its machines reach one another, by rank; empty if it has one machine."""
     image: str = ""
     """The image whose files are its root; empty for the machine's own."""
     build_digest: str = ""
@@ -343,10 +345,12 @@ class Reservation:
         """Notes that its owner has heard that it is ended soon, as nobody has logged in."""
         return replace(self, no_show_warned=True)
 
-    def on(self, more_leases: Iterable[Lease], node_seed: str) -> Reservation:
-        """Notes its machines beside the first, and the secret that all share."""
+    def on(self, more_leases: Iterable[Lease], node_seed: str, addresses: Iterable[str]) -> Reservation:
+        """Notes its machines beside the first, the secret that all share, and the addresses of all."""
         gpus = [(lease.machine_id, tuple(sorted({slot.gpu for slot in lease.slots}))) for lease in more_leases]
-        return replace(self, nodes=tuple(Node(*one) for one in gpus), node_seed=node_seed)
+        return replace(
+            self, nodes=tuple(Node(*one) for one in gpus), node_seed=node_seed, node_addresses=tuple(addresses)
+        )
 
     def without_sessions(self) -> Reservation:
         """Notes that its sessions are over."""

@@ -41,8 +41,12 @@ MOST_MACHINES = 6
 GANG_GPUS = tuple(GPUS_OF_A_MACHINE * machines for machines in range(2, MOST_MACHINES + 1))
 _GANG_TEXT = f"{', '.join(map(str, GANG_GPUS[:-1]))} or {GANG_GPUS[-1]}"
 NO_LINKS = (
-    "no provider promises a link between the machines, which are single ones: what they tell each other goes over "
-    "plain TCP, far slower than between the GPUs of one machine. Give --allow-slow-links if that will do"
+    "no provider promises a fast link between the machines: traffic between them goes over plain TCP, far slower than "
+    "between the GPUs of one machine. Give --allow-slow-links to accept that"
+)
+NO_NETWORK = (
+    "needs machines that reach one another, and the operator has named no network of this pool in which they do "
+    "(VMPOOL_MACHINE_NETWORK). Take at most the GPUs of one machine, or ask the operator"
 )
 _NAME_RULE = (
     "must have 1 to 63 lower case letters, digits and single hyphens, begin with a letter and not end with a hyphen"
@@ -144,7 +148,7 @@ def extension_of(seconds: int, reservation: Reservation, limits: ReservationLimi
     """The time to add; raises InvalidFieldError."""
     left = limits.most_in_all - reservation.total
     if left < timedelta(minutes=1):
-        fault = f"cannot be added: with its extensions it has {_text(reservation.total)}, which is all that it may have"
+        fault = f"cannot be added: with its extensions it has {_text(reservation.total)}, which is its limit"
         raise InvalidFieldError("duration", fault)
     duration, fault = _duration_of(seconds, timedelta(minutes=1), left)
     if fault:
@@ -188,7 +192,7 @@ def changed_keys(reservation: Reservation, added: Sequence[SessionKey], removed:
     changed = reservation.with_keys(keys, removed)
     _, wrong = keys_of([(key.user, key.line) for key in changed.keys], "add_keys")
     if not changed.keys:
-        wrong = [("remove_users", "would leave nobody who may log in; add a key, or cancel the reservation")]
+        wrong = [("remove_users", "would leave no user who may log in; add a key, or cancel the reservation")]
     if wrong:
         raise InvalidRequestError(wrong)
     return changed
@@ -209,9 +213,16 @@ def _name_of(gpu_type: str) -> str:
     return name if _NAME.fullmatch(name) else f"gpu{name}"[:_MOST_NAME]
 
 
-def wrong_machines(machines: int, most: int) -> Violations:
-    """What is wrong with so many machines, if the pool may have `most` at a time; 0 if that is not known."""
-    if machines == 1 or not most or machines <= most:
+def wrong_machines(machines: int, most: int, network: str) -> Violations:
+    """What is wrong with so many machines, if the pool may have `most` at a time; 0 if that is not known.
+
+    They reach one another in `network`; if it is empty they do not.
+    """
+    if machines == 1 or not most:
+        return []
+    if not network:
+        return [("spec.distributed", NO_NETWORK)]
+    if machines <= most:
         return []
     may_have = f"the pool may have {most} machine{'s' if most > 1 else ''} (VMPOOL_MAX_MACHINES)"
     gpus = machines * GPUS_OF_A_MACHINE
@@ -274,7 +285,12 @@ def _wrong_image(asked: reservations_pb2.ReservationSpec) -> Violations:
     if asked.image and (fault := wrong_reference(asked.image)):
         wrong.append(("spec.image", fault))
     if asked.build_digest and not is_context_digest(asked.build_digest):
-        wrong.append(("spec.build_digest", f"is {asked.build_digest[:80]!r}; give what the upload of the folder gave"))
+        wrong.append(
+            (
+                "spec.build_digest",
+                f"is {asked.build_digest[:80]!r}; give the digest that the upload of the folder returned",
+            )
+        )
     if asked.build_digest and asked.image:
         wrong.append(("spec.build_digest", "is set together with an image; leave one of them out"))
     if asked.preserve_entrypoint and not (asked.image or asked.build_digest):

@@ -78,7 +78,7 @@ def above_limits(asked: Job, others: Iterable[Job], limits: UserLimits, now: dat
     if most and week + wanted > most:
         left = max(_NOTHING, most - week)
         return (
-            f"{_hours(wanted)} GPU hours are more than what is left of the {_hours(most)} that each user may have in a "
+            f"{_hours(wanted)} GPU hours are more than are left of the {_hours(most)} that each user may have in a "
             f"week: {_hours(left)}, with what is reserved now"
         )
     return ""

@@ -34,17 +34,17 @@ def lost_with_disk(reservation: Reservation, reason: str, now: datetime) -> str:
         return ""
     minutes = round((reservation.used(now) - reservation.saved).total_seconds() / 60)
     return (
-        f"{_why_lost(reason)} Its disk {disk.name} {disk.kept}. What was written later is "
-        f"gone, and what was charged for the {counted(minutes, 'minute')} since then is given back. Go on from there: "
+        f"{_why_lost(reason)} Its disk {disk.name} {disk.kept}. Later changes are lost, and "
+        f"the charge for the {counted(minutes, 'minute')} since then is refunded. To continue from there: "
         f"wavepool reserve --disk {disk.name}. {_first_again(reservation, now)}"
     )
 
 
 def _why_lost(reason: str) -> str:
-    # Nothing is broken, and whoever reads of leases would look for a fault.
+    # Nothing is broken, and a reader of "leases" would look for a fault.
     if _POOL_STOPS in reason:
-        return "Ended as the operator stopped Wavepool."
-    return f"Lost by our fault: {reason.rstrip('.')}."
+        return "Ended because the operator stopped Wavepool."
+    return f"Lost through our fault: {reason.rstrip('.')}."
 
 
 def _first_again(reservation: Reservation, now: datetime) -> str:
@@ -106,8 +106,8 @@ def ending_after_loss(
         disk = job.reservation.disk
         kept = f"; its disk {disk.name} {disk.kept}" if disk else ""
         message = (
-            f"{_why_lost(reason)} All that was charged is given back. What was only on the "
-            f"machine is gone{kept}. {_first_again(job.reservation, now)}"
+            f"{_why_lost(reason)} Everything charged is refunded. Files that were only on the "
+            f"machine are lost{kept}. {_first_again(job.reservation, now)}"
         )
         return Ending(JobState.FAILED, INFRA_ERROR, message)
     if final or needs_torch_in_vain:
@@ -117,7 +117,7 @@ def ending_after_loss(
     if job.reservation:
         message = (
             f"We failed to open its session {job.failed_attempts} times, the last time because {reason.rstrip('.')}. "
-            "Nothing is charged. Try again later, or tell the operator."
+            "Nothing is charged. Try again later, or contact the operator."
         )
         return Ending(JobState.FAILED, INFRA_ERROR, message)
     message = (

@@ -25,7 +25,7 @@ USES_REMEMBERED = 200
 DAY, DAYS_REMEMBERED, ARRIVALS_REMEMBERED = timedelta(days=1), 5, 500
 WHOLE_TIME = (1.0,)
 _LENGTHS = tuple(timedelta(hours=hours) for hours in (1, 4, 12))
-"""Whoever asks for an hour uses another part of it than whoever asks for a day."""
+"""Users who ask for an hour use another part of it than users who ask for a day."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class RunHistory:
     def whole_days(self, now: datetime) -> list[list[tuple[timedelta, Job]]]:
         """Who came after this time of each of the last days, for two days at most, and how long after it.
 
-        There is none of days that are not known whole.
+        Days that are not known whole have none.
         """
         days: list[list[tuple[timedelta, Job]]] = []
         for ago in range(1, DAYS_REMEMBERED + 1):

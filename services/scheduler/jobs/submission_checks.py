@@ -88,7 +88,7 @@ def deadline_of(request: SubmitJobRequest) -> datetime | None:
     try:
         return asked.ToDatetime(UTC)
     except (ValueError, OverflowError):
-        fault = f"is {asked.seconds} s and {asked.nanos} ns since 1970, which is no time of the calendar; give another"
+        fault = f"is {asked.seconds} s and {asked.nanos} ns since 1970, which is not a valid time; give another"
         raise InvalidFieldError("spec.deadline", fault) from None
 
 
@@ -153,7 +153,7 @@ def _wrong_to_move(asked: AskedSpec, resources: Resources) -> Violations:
     if resources.is_part:
         return [("spec.movable", "is for whole GPUs; leave it out, or ask for a whole GPU")]
     if asked.resources.quiet:
-        return [("spec.movable", "a quiet run stays where it is; leave movable or resources.quiet out")]
+        return [("spec.movable", "a quiet run is never moved; remove movable or resources.quiet")]
     if MODES.get(asked.submission.mode) in _TIMED:
         timed = " and ".join(f"`{mode}`" for mode in _TIMED)
         return [("spec.movable", f"{timed} measure times, and are not moved; leave it out")]

@@ -16,7 +16,7 @@ from services.scheduler.jobs.reservation import GRACE
 from services.scheduler.jobs.resources import Isolation
 from services.scheduler.peers.rpc_codes import UNREACHABLE
 from vocabulary.bearer import authorization
-from vocabulary.gang_nodes import node_address, node_name
+from vocabulary.gang_nodes import node_name
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Generator
@@ -231,8 +231,10 @@ def _keys_of(reservation: Reservation) -> list[session_pb2.SessionKey]:
 
 def _gang_to_proto(job: Job, reservation: Reservation, rank: int) -> session_pb2.Gang:
     """The sessions that the one on the machine of that rank reaches; always the same in one attempt."""
-    ranks = range(len(reservation.nodes) + 1)
-    nodes = [session_pb2.GangNode(name=node_name(one), address=node_address(one)) for one in ranks]
+    nodes = [
+        session_pb2.GangNode(name=node_name(one), address=address)
+        for one, address in enumerate(reservation.node_addresses)
+    ]
     return session_pb2.Gang(gang_id=job.run_id, rank=rank, nodes=nodes, ssh_seed=bytes.fromhex(reservation.node_seed))
 
 

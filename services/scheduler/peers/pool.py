@@ -73,24 +73,30 @@ seconds for which a reservation has its machine."""
 
 @dataclass(frozen=True)
 class Placed:
-    """A job's lease with the state of its machine. `gang_id` is common to the leases of a gang, and empty without."""
+    """A job's lease with the state of its machine. `gang_id` is common to the leases of a gang, and empty without.
+
+    `address` is where the other machines reach its machine; empty if they do not.
+    """
 
     lease: Lease
     machine: vmpool_pb2.Machine
     start_kind: vmpool_pb2.StartKind.ValueType
     gang_id: str = ""
+    address: str = ""
 
 
 class PoolLimits(NamedTuple):
     """The machines that the pool may have at a time, and the most GPUs of one that it starts.
 
     A reservation can need one that it starts for `longest_time` at most, which `life_setting` sets; None: no limit.
+    `network` is that in which they reach one another; empty if they do not.
     """
 
     machines: int = 0
     gpus: int = 1
     longest_time: timedelta | None = None
     life_setting: str = ""
+    network: str = ""
 
 
 class Pool:
@@ -179,7 +185,7 @@ class Pool:
             answer = await self._stub.GetPoolMetrics(vmpool_pb2.GetPoolMetricsRequest(), timeout=CALL_SECONDS)
         longest_time = answer.longest_time.ToTimedelta() if answer.HasField("longest_time") else None
         gpus = max(answer.gpus_per_machine, default=1)
-        return PoolLimits(answer.max_machines, gpus, longest_time, answer.life_setting)
+        return PoolLimits(answer.max_machines, gpus, longest_time, answer.life_setting, answer.machine_network)
 
     async def watch_machines(self) -> AsyncIterator[vmpool_pb2.MachineEvent]:
         """Streams the present machines, then every transition; raises PoolUnreachableError if the stream breaks."""
@@ -204,7 +210,9 @@ def _lease_request(job: Job, lease_duration: timedelta) -> vmpool_pb2.AcquireLea
 def _placed_from_proto(grant: vmpool_pb2.Grant) -> Placed:
     lease = grant.lease
     slots = tuple(Slot(slot.gpu, slot.first_eighth, slot.eighths) for slot in lease.slots)
-    return Placed(_lease_from_proto(lease, slots), grant.machine, lease.start_kind, lease.gang_id)
+    return Placed(
+        _lease_from_proto(lease, slots), grant.machine, lease.start_kind, lease.gang_id, lease.machine_address
+    )
 
 
 def _lease_from_proto(lease: vmpool_pb2.Lease, slots: tuple[Slot, ...]) -> Lease:

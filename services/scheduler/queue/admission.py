@@ -66,7 +66,7 @@ class AdmissionPolicy:
     problems: Mapping[str, Problem]
     """Problems of the catalogue by slug."""
     limits: SubmissionLimits
-    """The limits of each account, whoever submits: a loop by mistake is as likely in an operator's script."""
+    """The limits of each account, for every submitter: a loop by mistake is as likely in an operator's script."""
     longest_run: timedelta
     """The time that a job's hold pays for."""
 

@@ -341,6 +341,6 @@ class DatedBook:
         return max(end, now, self._prolonged.get(job.job_id, end))
 
     def _now(self) -> datetime:
-        """The present, in steps: what is late or overdue need not be planned anew at each look."""
+        """The present, in steps: what is late or overdue need not be planned again at each look."""
         now = self._clock.now()
         return now - timedelta(seconds=now.second % STEP_SECONDS, microseconds=now.microsecond)

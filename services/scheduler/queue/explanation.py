@@ -116,7 +116,7 @@ class Explainer:
         ready = [offer for offer in offers if offer.stage is MachineStage.READY]
         if any(offer.slots_for(job.spec.resources.least, held[offer.machine_id]) for offer in ready):
             kept = "kept for others, by the shares of queues or for later"
-            return f"It needs {job.spec.resources}. So much is free: it starts now, or this is {kept}."
+            return f"It needs {job.spec.resources}, which is free: it starts now, or the GPUs are {kept}."
         free = [sum(not mask for mask in covered(offer.taken, held[offer.machine_id])) for offer in ready]
         room = self._situations.first_room(job)
         by = f"; it has room by {room.time:%H:%M:%S} UTC, at the time limits of what runs" if room else ""
@@ -146,7 +146,7 @@ class Explainer:
         more = f" No further machine starts: {blocked}" if blocked else ""
         if reason and ahead == 0:
             room = self._situations.first_room(job)
-            by = f" Those on {room.machine_id} have by {room.time:%H:%M:%S} UTC, at their time limits." if room else ""
+            by = f" Runs on {room.machine_id} end by {room.time:%H:%M:%S} UTC, at their time limits." if room else ""
             return f"It is next: {reason}.", f"Runs on {types} that end.{by}{more}"
         jobs = "1 job is" if ahead == 1 else f"{ahead} jobs are"
         why = f" ({reason})" if reason else ""
@@ -157,7 +157,7 @@ class Explainer:
         resources, own_job_id = job.spec.resources, job.own_job_id
         suits = self._inventory.suits(resources, job.spec.gpu_types, own_job_id, self._waiting)
         if own_job_id and not suits:
-            return f"It wants a new machine of its own with {types} (`create`).", self._remedy(job, offers, blocked)
+            return f"It needs a new machine of its own with {types} (`create`).", self._remedy(job, offers, blocked)
         if job.spec.reuse is Reuse.REUSE and not suits:
             can = f" that can give {resources}" if offers else ""
             remedy = "A machine that is started for others; none is started for a submission with `reuse`."

@@ -80,7 +80,7 @@ class GangBook:
         return found
 
     def kept(self, seats: Iterable[GangSeat], dated: Collection[Dated]) -> list[Dated]:
-        """What is kept for them and for those that start later, each GPU for whoever has it first."""
+        """What is kept for them and for those that start later, each GPU for the one that has it first."""
         ours = [
             Dated(seat.job_id, job.spec.queue, Hold(machine_id, seat.begin, (Slot(gpu, 0, EIGHTHS_PER_GPU),)))
             for seat in seats

@@ -13,7 +13,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, TypeVar
 
 from servicekit.logging import get_logger
-from servicekit.rpc.server import WrongSettingsError
+from servicekit.settings.config import WrongSettingsError
 from servicekit.settings.plugins import BrokenPluginError, PluginGroup, PluginLives, UnknownPluginError
 from services.scheduler import metrics
 from services.scheduler.queue.ordering import LARGEST_HEAD_START, Age, Classic, facts_of, rank_of

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 MOST_MACHINES = 50
 _NOT_NOW = {
     MachineStage.STARTING: "it is being started",
-    MachineStage.CLOSED: "it takes no new jobs, as it is about to stop",
+    MachineStage.CLOSED: "it accepts no new jobs because it is about to stop",
 }
-_HAS_ROOM = "what is free of it goes to a job that is ahead, or to another queue by its share"
+_HAS_ROOM = "its free GPUs go to a job ahead, or to another queue's share"
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class Refusals:
             if not offer.is_for(job.own_job_id, self._waiting):
                 reason = "it was not started for this job" if job.own_job_id else "it was started for another job"
             if not reason and torch_is_there and not offer.has_torch:
-                reason = "it has no torch, which problem definitions need"
+                reason = "it does not have torch, which problem definitions need"
             if reason:
                 refusals.append(Refusal(offer.machine_id, offer.gpu_type, reason))
             else:

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from submissions.checks import Violations
 
 MOST_SECONDS = 366 * 24 * 3600
-"""More than any reservation may have, so that whoever checks that names its own limit."""
+"""More than any reservation may have, so that the check of it names its own limit."""
 
 
 @dataclass(frozen=True)
@@ -149,7 +149,7 @@ class ReservationAdmission:
         limits, largest = await self._dated.pool_limits(), self._dated.largest_machine(job.spec.gpu_types)
         gpus, machines = job.spec.resources.gpus, job.spec.machines
         longest_time = self._dated.longest_time(job)
-        wrong = wrong_machines(machines, limits.machines) or wrong_size(gpus, machines, largest)
+        wrong = wrong_machines(machines, limits.machines, limits.network) or wrong_size(gpus, machines, largest)
         if wrong := [*wrong, *wrong_length(job.reserved, longest_time, limits.life_setting)]:
             raise InvalidRequestError(wrong)
 

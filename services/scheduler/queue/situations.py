@@ -150,7 +150,7 @@ class Situations:
         machines = [self.machine(offer, held.get(offer.machine_id, ())) for offer in _preferred_first(offers)]
         free = sum(one.own_gpus for one in machines) * EIGHTHS_PER_GPU
         free = max(0, free - sum(lease.eighths for job in running for lease in job.leases))
-        # Whoever waits for a machine of its own takes no part before that is there: nothing of the others is for it.
+        # A job that waits for a machine of its own takes no part before that is there: no other machine is for it.
         own = {"", *(offer.own_job_id for offer in offers)}
         lanes = {
             lane: (waiting, min(free // lane.resources.least.eighths + MOST_STOPS, most or waiting))

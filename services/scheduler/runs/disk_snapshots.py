@@ -40,7 +40,8 @@ class DiskSnapshots:
         taken = await session.snapshot()
         if taken.fault:
             raise WrongReservationStateError(
-                f"The disk {disk.name!r} could not be saved: {taken.fault}. The snapshot before is still the last."
+                f"The disk {disk.name!r} could not be saved: {taken.fault}. The previous snapshot is still "
+                f"the last one."
             )
         return taken
 

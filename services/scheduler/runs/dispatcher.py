@@ -225,7 +225,8 @@ class Dispatcher:
         now = self._clock.now()
         first, *more = placed
         seed = token_hex(SEED_BYTES) if more else ""
-        started = job.start(first.lease, now, first.machine.gpu_type, [one.lease for one in more], seed)
+        addresses = [one.address for one in placed]
+        started = job.start(first.lease, now, first.machine.gpu_type, [one.lease for one in more], seed, addresses)
         events = [placed_payload(one, job.spec.gpu_type) for one in placed]
         try:
             # Somebody may have changed who may log in while the pool was asked, and this writes the whole reservation.

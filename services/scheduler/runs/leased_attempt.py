@@ -137,7 +137,7 @@ class LeasedAttempt(ABC):
         self._timers.append(asyncio.get_running_loop().call_later(seconds, self._begin, duty))
 
     def _begin(self, duty: Duty) -> None:
-        # Whoever asks for it, it belongs to the request of the job.
+        # It belongs to the request of the job, whatever asks for it.
         task = asyncio.create_task(duty(), context=self._context)
         self._duties.add(task)
         task.add_done_callback(self._ended)

@@ -141,7 +141,7 @@ class ReservationChanges:
             fix = f"give 1 to {MOST_TEXT}, of which only line breaks and tabs may be control characters"
             raise InvalidFieldError("text", f"has {len(text)} characters; {fix}")
         if job.state is not JobState.RUNNING:
-            raise WrongReservationStateError(f"The reservation is {job.reservation_state}: nobody is logged in.")
+            raise WrongReservationStateError(f"The reservation is {job.reservation_state}: no user is logged in.")
         return await self._session(job).notify(text, user_id)
 
     async def _change_waiting(

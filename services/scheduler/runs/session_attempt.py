@@ -47,7 +47,7 @@ from services.scheduler.queue.uncut import uncut
 from services.scheduler.runs.leased_attempt import AttemptLostError, LeasedAttempt, check_contiguous
 from services.scheduler.wire import payloads
 from services.scheduler.wire.disks import snapshot_from_proto
-from vocabulary.backoff import Backoff
+from vocabulary.backoff import Backoff, Retries
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -79,15 +79,15 @@ POOL_SAYS_WHY = timedelta(seconds=15)
 OTHERS_END = timedelta(seconds=30)
 """Time for the other sessions of a reservation to end after its first machine's did; later they end by themselves."""
 RETRY_BACKOFF = Backoff(first=timedelta(seconds=0.1), longest=timedelta(seconds=5))
-_NO_IMAGES = "Its machine has an earlier version of Wavepool, which knows no images. Nothing is charged."
-_NO_CONTEXT = "What its image is built from is not here any more. Reserve again. Nothing is charged."
+_NO_IMAGES = "Its machine has an earlier version of Wavepool, which does not support images. Nothing is charged."
+_NO_CONTEXT = "The folder that its image is built from is no longer stored. Reserve again. Nothing is charged."
 _NO_ENTRYPOINT = (
-    "Its machine has an earlier version of Wavepool, which starts no command of an image. Nothing is charged."
+    "Its machine has an earlier version of Wavepool, which cannot start the command of an image. Nothing is charged."
 )
 _SILENT = "The machine of the reservation does not answer. Try again."
 _REMOVED_IN_SILENCE = (
-    "The users are changed, but the machine of the reservation does not say so: it is told again until it does, and "
-    "who is removed may be in until then. If that lasts, cancel the reservation."
+    "Saved, but the machine has not confirmed it. We keep retrying; removed users may stay connected until it answers. "
+    "If that lasts, cancel the reservation."
 )
 MOST_DETAILS = 500
 """Characters that are kept of what an executor says of a session's end."""
@@ -250,7 +250,7 @@ class SessionAttempt(LeasedAttempt):
             raise MachineUnreachableError(_SILENT) from error
         except ExecutorError as error:
             raise WrongReservationStateError(f"No snapshot can be taken of its home: {error}") from error
-        # Its event comes a moment later, and whoever is told that it was taken must find it.
+        # Its event comes a moment later, and a caller who gets the answer must find it.
         await self._keep(SessionEvent(snapshot=taken))
         return taken
 
@@ -278,7 +278,7 @@ class SessionAttempt(LeasedAttempt):
         except PoolUnreachableError as error:
             raise MachineUnreachableError("The pool of machines does not answer. Try again.") from error
         except PoolError as error:
-            raise WrongReservationStateError(f"Its machine cannot be had for so long: {error}") from error
+            raise WrongReservationStateError(f"Its machine is not available for that long: {error}") from error
 
     async def _tell_machines(self, reservation: Reservation) -> None:
         """Gives the sessions that there are their users and their end."""
@@ -325,13 +325,14 @@ class SessionAttempt(LeasedAttempt):
 
     async def _follow_on(self, rank: int) -> Job:
         """Follows the session on one of the machines. That of rank 0 says how all end."""
-        failures, machine, lease = 0, self._machine(rank), self.leases[rank]
+        retries, machine, lease = Retries(RETRY_BACKOFF), self._machine(rank), self.leases[rank]
         while True:
             seen = self._seq(rank)
             try:
                 return await self._stream(rank)
             except RunInterruptedError as error:
-                failures = 1 if self._seq(rank) > seen else failures + 1
+                if self._seq(rank) > seen:
+                    retries.reset()
                 log.info("a session cannot be followed", extra={"job_id": self.job.job_id, "reason": str(error)})
             except MachineUnfitError as error:
                 reason = f"{machine} took no session: {error}"
@@ -340,7 +341,7 @@ class SessionAttempt(LeasedAttempt):
                 raise AttemptLostError(f"its session is gone from {machine}") from error
             except RunRefusedError as error:
                 raise AttemptLostError(f"{machine} refused the session ({error})") from error
-            await asyncio.sleep(RETRY_BACKOFF.pause(failures).total_seconds())
+            await retries.wait()
 
     async def _stream(self, rank: int) -> Job:
         lease = self.leases[rank]
@@ -542,19 +543,18 @@ class SessionAttempt(LeasedAttempt):
         return self.job
 
     async def _charge_each_minute(self) -> Job:
-        """Charges each minute once it is over: the books, alerts and the owner see it in time, whoever dies."""
-        failures = 0
+        """Charges each minute once it is over: the books, alerts and the owner see it in time, whatever dies."""
+        retries = Retries(RETRY_BACKOFF)
         while True:
             try:
                 await self._charge_minutes()
-                failures = 0
+                retries.reset()
             except BillingUnreachableError:
-                failures += 1
-                await asyncio.sleep(RETRY_BACKOFF.pause(failures).total_seconds())
+                await retries.wait()
                 continue
             except StaleJobError:
                 # The follower finds out what became of it.
-                await asyncio.sleep(RETRY_BACKOFF.pause(1).total_seconds())
+                await asyncio.sleep(RETRY_BACKOFF.first.total_seconds())
                 continue
             # What is cancelled is charged at its end, and its minutes are over long before.
             next_end = None if self._is_cancelled else self._reservation.next_minute_end()
@@ -570,31 +570,31 @@ class SessionAttempt(LeasedAttempt):
             await self._write(self.job.changed(reservation=reservation.charged(minutes), cost_micros=cost_micros), [])
 
     async def _keep_lease(self) -> Job:
-        failures = 0
+        retries = Retries(RETRY_BACKOFF)
         while True:
-            failures = 0 if await self._is_renewed() else failures + 1
-            pause = RETRY_BACKOFF.pause(failures) if failures else self._settings.reservation_lease_renewal
-            await asyncio.sleep(pause.total_seconds())
+            if await self._is_renewed():
+                retries.reset()
+                await asyncio.sleep(self._settings.reservation_lease_renewal.total_seconds())
+            else:
+                await retries.wait()
 
     async def _keep_told(self) -> Job:
         """Tells the machine again what is stored: it may have taken a change that was not, as its answer was lost."""
-        failures = 0
+        retries = Retries(RETRY_BACKOFF)
         while True:
             await self._untold.wait()
-            failures += 1
-            await asyncio.sleep(RETRY_BACKOFF.pause(failures).total_seconds())
+            await retries.wait()
             async with self._turn:
                 with suppress(MachineUnreachableError, WrongReservationStateError):
                     self._untold.clear()
                     await self._tell_machines(self._reservation)
-                    failures = 0
+                    retries.reset()
 
     async def _renew(self) -> None:
         # Once there is a session, the lease is as long as it is. Before that it lasts no longer than a job's.
-        failures = 0
+        retries = Retries(RETRY_BACKOFF)
         while not await self._is_renewed() and not (self.job.run_seq or self._is_cancelled or self._stopped):
-            failures += 1
-            await asyncio.sleep(RETRY_BACKOFF.pause(failures).total_seconds())
+            await retries.wait()
         if self._is_cancelled and not self.job.run_seq:
             raise AttemptLostError("it was cancelled before there was a session", excused=True)
 
@@ -615,13 +615,12 @@ class SessionAttempt(LeasedAttempt):
 
     async def _pass_cancellation_on(self) -> Job:
         """Closes the session, for as long as it takes: it ends by its time at the latest."""
-        failures = 0
+        retries = Retries(RETRY_BACKOFF)
         while True:
-            failures += 1
             # Repeat even after success: a session that is opened a moment later must end, too.
             with suppress(ExecutorError):
                 await self._close_all(CLOSE_GRACE)
-            await asyncio.sleep(RETRY_BACKOFF.pause(failures).total_seconds())
+            await retries.wait()
 
     @property
     def _no_show_after(self) -> timedelta:
@@ -632,7 +631,7 @@ class SessionAttempt(LeasedAttempt):
     def _no_show_reason(self) -> str:
         minutes = self._no_show_after / timedelta(minutes=1)
         name = "SCHEDULER_DATED_NO_SHOW_AFTER" if self.job.is_dated else "SCHEDULER_NO_SHOW_AFTER"
-        return f"Nobody logged in for {minutes:g} minutes, so the platform ended it ({name})."
+        return f"No user logged in for {minutes:g} minutes, so the platform ended it ({name})."
 
     async def _warn_of_no_show(self) -> Job:
         """Says once that it is ended soon."""
@@ -648,11 +647,10 @@ class SessionAttempt(LeasedAttempt):
 
     async def _end_no_show(self) -> Job:
         """Ends a reservation that nobody used."""
-        failures = 0
+        retries = Retries(RETRY_BACKOFF)
         # Somebody may have logged in while we were away, or while the machine was silent.
         while self._reservation.last_login_time is None and not await self._has_heard_all():
-            failures += 1
-            await asyncio.sleep(RETRY_BACKOFF.pause(failures).total_seconds())
+            await retries.wait()
         if self._reservation.last_login_time is None:
             await self.end_early(self._no_show_reason)
         return await asyncio.Future()
@@ -682,7 +680,7 @@ class SessionAttempt(LeasedAttempt):
             expire_time = self._reservation.expire_time or self._clock.now()
             left = self._seconds_until(expire_time + GRACE + SILENCE_AFTER_END)
             if left <= 0:
-                raise AttemptLostError("the machine did not tell the end of the session", machine_suspect=True)
+                raise AttemptLostError("the machine did not report the end of the session", machine_suspect=True)
             # It may be extended meanwhile.
             await asyncio.sleep(left)
 

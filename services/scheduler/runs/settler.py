@@ -14,7 +14,7 @@ from services.scheduler.jobs.run_history import kind_of
 from services.scheduler.jobs.states import JobState
 from services.scheduler.peers.pool import LeaseGoneError, PoolUnreachableError
 from services.scheduler.wire import payloads
-from vocabulary.backoff import Backoff
+from vocabulary.backoff import Backoff, Retries
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -132,10 +132,9 @@ class Settler:
 
 async def _until_reached(call: Callable[[], Awaitable[T]], unreachable: type[Exception]) -> T:
     """Gives the answer of `call`, retried after a pause for as long as it raises `unreachable`."""
-    failures = 0
+    retries = Retries(BACKOFF)
     while True:
         try:
             return await call()
         except unreachable:
-            failures += 1
-            await asyncio.sleep(BACKOFF.pause(failures).total_seconds())
+            await retries.wait()

@@ -108,7 +108,7 @@ class NotifiedEvents:
                 await broken.wait()
             finally:
                 self.listens.clear()
-        log.warning("the connection broke that tells of other processes' events")
+        log.warning("the connection for events of other processes broke")
 
     def _heard(self, job_id: str, last_seq: int) -> None:
         if not self._lease.leads:

@@ -114,7 +114,7 @@ class DiskServicer(disks_pb2_grpc.DiskServiceServicer):
 def wrong_disk_name(name: str, field: str = "name") -> Violations:
     """What is wrong with the name of a new disk."""
     if name == NO_DISK:
-        return [(field, f"is {NO_DISK!r}, which stands for a home without a disk; take another")]
+        return [(field, f"is {NO_DISK!r}, which stands for a home without a disk; choose another name")]
     return [(field, fault)] if (fault := wrong_name(name)) else []
 
 

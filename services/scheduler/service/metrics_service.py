@@ -46,7 +46,7 @@ class MetricsServicer(metrics_pb2_grpc.MetricsServiceServicer):
         """Adds up what ended in a period."""
         del context
         if request.group_by not in GROUPINGS:
-            raise InvalidFieldError("group_by", f"{request.group_by} is no grouping; give 0 to {max(GROUPINGS)}")
+            raise InvalidFieldError("group_by", f"{request.group_by} is not valid; give 0 to {max(GROUPINGS)}")
         now = self._clock.now()
         until = _instant("end_time", request.end_time) if request.HasField("end_time") else now
         usual = until - USUAL_PERIOD

@@ -93,7 +93,9 @@ class RankingServicer(rankings_pb2_grpc.RankingServiceServicer):
         if not hardware:
             raise InvalidFieldError("gpu_type", none_of(request.gpu_type, [*gpu_types, CPU]))
         if request.timing_mode not in TIMING_MODES:
-            raise InvalidFieldError("timing_mode", f"{request.timing_mode} is none of {', '.join(TimingMode)}")
+            raise InvalidFieldError(
+                "timing_mode", f"{request.timing_mode} is not valid; choose {', '.join(TimingMode)}"
+            )
         timing_mode = TIMING_MODES[request.timing_mode] or default_timing_mode(hardware)
         return RankingKey(slug, hardware, dtype, timing_mode)
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 IDS_IN_A_QUERY = 1000
 RESERVATIONS_IN_A_QUERY = 500
 EVENTS_CHANNEL = "job_events"
-"""The channel of the trigger that migration 0014 makes."""
+"""The channel of the trigger `jobs_tell_of_events`, which the first migration makes."""
 
 
 class JobReader:

@@ -110,9 +110,7 @@ def state_to_proto(state: JobState) -> scheduler_pb2.JobState.ValueType:
 def state_from_proto(number: int) -> JobState:
     """The state that a list is filtered by; raises InvalidFieldError."""
     if number not in _STATES_BY_NUMBER:
-        raise InvalidFieldError(
-            "states", f"{number} is no job state; give {', '.join(state.name for state in _STATES)}"
-        )
+        raise InvalidFieldError("states", f"{number} is not valid; give {', '.join(state.name for state in _STATES)}")
     return _STATES_BY_NUMBER[number]
 
 

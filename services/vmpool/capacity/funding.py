@@ -50,7 +50,7 @@ class BillingFunding:
         try:
             answer = await self._answer(frozenset(machine.machine_id for machine in unsettled), now)
         except grpc.aio.AioRpcError as error:
-            return Funds(unknown=f"billing does not tell what may be spent ({rpc_failure(error).message})")
+            return Funds(unknown=f"billing does not say how much may be spent ({rpc_failure(error).message})")
         if not answer.HasField("budget_micros"):
             return Funds()
         reserved_until = await self._usage.reserved_until()

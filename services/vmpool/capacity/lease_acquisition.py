@@ -47,7 +47,7 @@ class LeaseAcquisition:
     async def place(self, request: PlacedRequest) -> Sequence[tuple[Lease, Machine]]:
         """Take exactly the slots of the request, all or none; raises what `LeaseStore.place` raises.
 
-        A refusal starts no machine: whoever places by itself reports its demand.
+        A refusal starts no machine: a caller that places jobs itself reports its demand.
         """
         try:
             with metrics.acquire_seconds.time():

@@ -161,11 +161,11 @@ class Sizer:
         for machine in present:
             if machine.machine_id not in plan.release:
                 continue
-            reason = "it gives way to one that is waited for" if machine.machine_id in plan.give_way else "idle"
+            reason = "it is replaced by a machine that jobs wait for" if machine.machine_id in plan.give_way else "idle"
             try:
                 await self._machines.change(machine, machine.drain(self._clock.now(), reason))
             except StaleMachineError:
-                log.info("an idle machine was taken just in time", extra={"machine_id": machine.machine_id})
+                log.info("an idle machine was leased just before its release", extra={"machine_id": machine.machine_id})
 
 
 def ordered_machine(start: Start, machine_id: str, token: str, limits: Limits, now: datetime) -> Machine:

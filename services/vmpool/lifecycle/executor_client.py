@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from dataclasses import dataclass, field
+from ipaddress import ip_address
 from typing import TYPE_CHECKING, Protocol
 
 import grpc
@@ -17,7 +19,9 @@ from services.vmpool.machines.machine import Inventory
 from vocabulary.bearer import authorization
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from datetime import timedelta
+    from ipaddress import IPv4Network
 
 
 class ExecutorUnreachableError(Exception):
@@ -43,9 +47,13 @@ class Executors(Protocol):
 
 
 class ExecutorClient:
-    """Calls executors by endpoint, over one channel each, which is kept while the executor answers."""
+    """Calls executors by endpoint, over one channel each, which is kept while the executor answers.
 
-    def __init__(self, timeout: timedelta) -> None:
+    In `network` the pool's machines reach one another.
+    """
+
+    def __init__(self, timeout: timedelta, network: IPv4Network | None = None) -> None:
+        self._network = network
         self._timeout_seconds = timeout.total_seconds()
         self._channels: dict[str, grpc.aio.Channel] = {}
 
@@ -66,7 +74,10 @@ class ExecutorClient:
             raise
         self._channels[endpoint] = channel
         return Health(
-            inventory_from_proto(answer), answer.runs_in_flight, answer.unfit_reason, _load_from_proto(answer.load)
+            inventory_from_proto(answer, self._network),
+            answer.runs_in_flight,
+            answer.unfit_reason,
+            _load_from_proto(answer.load),
         )
 
     async def close(self) -> None:
@@ -75,8 +86,8 @@ class ExecutorClient:
             await self._channels.popitem()[1].close()
 
 
-def inventory_from_proto(answer: pb.GetCapabilitiesResponse) -> Inventory:
-    """The inventory that an executor reports."""
+def inventory_from_proto(answer: pb.GetCapabilitiesResponse, network: IPv4Network | None = None) -> Inventory:
+    """The inventory that an executor reports; its address is that in `network`."""
     return Inventory(
         device=answer.device,
         device_title=answer.device_title,
@@ -86,7 +97,16 @@ def inventory_from_proto(answer: pb.GetCapabilitiesResponse) -> Inventory:
         sandbox=answer.sandbox,
         signing_public_key=answer.signing_public_key,
         details=_details(answer),
+        address=_address_in(network, answer.addresses),
     )
+
+
+def _address_in(network: IPv4Network | None, addresses: Iterable[str]) -> str:
+    for text in addresses:
+        with suppress(ValueError):
+            if network and ip_address(text) in network:
+                return text
+    return ""
 
 
 def _load_from_proto(load: pb.MachineLoad) -> Load:

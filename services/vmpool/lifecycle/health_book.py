@@ -41,7 +41,7 @@ class HealthBook:
         """Time for which it has left heartbeats unanswered."""
         heard = min(self._heard.get(machine_id, now), now)
         if machine_id in self._heard:
-            # If the clock was set back, silence begins anew.
+            # If the clock was set back, silence begins again.
             self._heard[machine_id] = heard
         return now - heard
 

@@ -22,7 +22,7 @@ RECENT = timedelta(minutes=5)
 
 @dataclass
 class LoadBook:
-    """Keeps the loads of the last `window` in memory: after a restart of the pool it begins anew."""
+    """Keeps the loads of the last `window` in memory: after a restart of the pool it begins again."""
 
     window: timedelta
     _slices: dict[str, deque[Sums]] = field(default_factory=dict[str, "deque[Sums]"])

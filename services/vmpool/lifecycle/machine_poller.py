@@ -96,4 +96,4 @@ class MachinePoller:
             metrics.provider_errors.labels(machine.provider).inc()
             log.exception("a provider could not be polled", extra={"machine_id": machine.machine_id})
             reason = "see vmpool's log"
-        return Observation(ProviderState.UNKNOWN, reason=f"provider {machine.provider} does not tell: {reason}")
+        return Observation(ProviderState.UNKNOWN, reason=f"provider {machine.provider} does not report it: {reason}")

@@ -141,7 +141,9 @@ class Orphans:
             await self._machines.add(adopted, adopted.reason)
             log.warning("adopted a machine", extra={"machine_id": machine_id, "provider": provider.name})
         elif self._policy is OrphanPolicy.RELEASE:
-            log.warning("releasing somebody's machine", extra={"machine_id": machine_id, "provider": provider.name})
+            log.warning(
+                "releasing a machine that is not ours", extra={"machine_id": machine_id, "provider": provider.name}
+            )
             await provider.release(machine_id)
         elif machine_id not in self._reported:
             self._reported.add(machine_id)

@@ -90,4 +90,4 @@ class Releaser:
         if seen.state in _NOTHING_THERE or not seen.rented:
             return machine
         found = placed(machine, seen).come_through()
-        return await self._record.change(machine, found, "its order had come through after all")
+        return await self._record.change(machine, found, "its order had succeeded after all")

@@ -1,6 +1,6 @@
 """SSH connections to sessions on leased machines, between a call of the gateway and a call of an executor.
 
-Each direction passes one message on before it reads the next, so whoever does not read holds up the other side. A
+Each direction passes one message on before it reads the next, so a side that does not read holds up the other. A
 tunnel ends with its lease: a loop reads the leases of all tunnels once a second, so that it does not matter who ended
 them. If vmpool dies, its tunnels break and the sessions go on.
 """
@@ -64,7 +64,7 @@ class _Tunnel:
     fault: Exception | None = field(default=None, init=False)
 
     def break_off(self, fault: Exception) -> None:
-        """End the executor's call, so that whoever reads it raises `fault`."""
+        """End the executor's call, so that its reader raises `fault`."""
         if self.fault is None:
             self.fault = fault
             self.call.cancel()
@@ -159,7 +159,7 @@ def _connect(channel: grpc.aio.Channel, machine: Machine) -> Any:  # noqa: ANN40
 async def _pass_on(lease: Lease, session_id: str, incoming: AsyncIterator[bytes], tunnel: _Tunnel) -> None:
     name = session_pb2.SessionName(session_id=session_id, fencing_token=lease.fencing_token)
     try:
-        # The executor has ended the call if it cannot be written to: whoever reads it learns why.
+        # The executor has ended the call if it cannot be written to: its reader learns why.
         with suppress(grpc.aio.AioRpcError, asyncio.InvalidStateError):
             await tunnel.call.write(session_pb2.ConnectRequest(open=name))
             async for data in incoming:

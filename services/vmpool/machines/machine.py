@@ -91,6 +91,8 @@ class Inventory:
     signing_public_key: str = ""
     details: str = ""
     """The executor's Inventory message as JSON with sorted keys. The pool passes it on and decides nothing by it."""
+    address: str = ""
+    """Its IPv4 address for the other machines of the pool; empty if none reaches it."""
 
 
 @dataclass(frozen=True)

@@ -54,6 +54,6 @@ def kept_secret(folder: Path) -> bytes:
     if len(secret) != SECRET_BYTES:
         raise ValueError(
             f"{path} is {len(secret)} bytes long, not {SECRET_BYTES}: it was cut off. Remove it; machines that run "
-            "with tokens made from it will be reported as nobody's, and have to be released by hand."
+            "with tokens made from it will be reported as orphans, and have to be released by hand."
         )
     return secret

@@ -60,11 +60,11 @@ class Failures:
         if self.is_stopped:
             return (
                 f"{self.reason}; {self.wasted} machines in a row cost money and ran nothing (VMPOOL_UNFIT_LIMIT), so "
-                "no more are rented until an administrator mends what is wrong and gives `wavepool machines resume`"
+                "no more are rented until an administrator fixes the cause and runs `wavepool machines resume`"
             )
         times = f" ({self.count} times in a row)" if self.count > 1 else ""
         seconds = max(0.0, (self.retry_time - now).total_seconds())
-        sooner = ", or once `wavepool doctor` finds the provider well" if self.wants_operator else ""
+        sooner = ", or once `wavepool doctor` finds no fault of the provider" if self.wants_operator else ""
         return f"{self.reason}{times}; tried again in {seconds:.0f} s, at {self.retry_time:%H:%M:%S} UTC{sooner}"
 
 

@@ -110,7 +110,9 @@ class Terms:
         failed = self.backing_off.get(offer.source)
         failing = failed.outlook(now) if failed else ""
         waiting = (
-            "" if self.trials.get(offer.source, 1) > 0 else "its latest machines were of no use; the next are tried"
+            ""
+            if self.trials.get(offer.source, 1) > 0
+            else "its latest machines could not run jobs; the next offers are tried"
         )
         lasting = offer.life_refusal(longest_time)
         return lasting or failing or waiting or self.policy.objection(offer) or self.funds.refusal(offer, longest_time)

@@ -95,7 +95,7 @@ def _day(name: str, text: str) -> int:
         if day.casefold() == name.casefold():
             return index
     raise InvalidFieldError(
-        FIELD, f"{name!r} in {text!r} is none of {', '.join(DAYS)}; the nearest is {nearest_name(name, DAYS)}"
+        FIELD, f"{name!r} in {text!r} is not valid; choose {', '.join(DAYS)}; the nearest is {nearest_name(name, DAYS)}"
     )
 
 

@@ -74,8 +74,6 @@ class LeaseStore:
         self._clock = clock
         self._feed = feed
         self._new_id = new_id
-        self.gangs_placed = 0
-        """How many gangs of reservations were placed here, so that nobody looks for their leases if there are none."""
 
     async def acquire(self, request: LeaseRequest) -> Grant | None:
         """Take slots of the most recently used machine that fits, so that the others go cold; None if none fits.
@@ -94,10 +92,7 @@ class LeaseStore:
         LeaseConflictError if they have other content or one of them is over, MachineNotFoundError, InvalidFieldError if
         a machine never has such slots, MachineNotReadyError, and SlotTakenError.
         """
-        granted = await self._granted(lambda connection: self._standing_or_placed(connection, request))
-        if request.holder is Holder.RESERVATION and len(granted) > 1:
-            self.gangs_placed += 1
-        return granted
+        return await self._granted(lambda connection: self._standing_or_placed(connection, request))
 
     async def _granted(self, take: Callable[[AsyncConnection], Awaitable[Sequence[Grant]]]) -> Sequence[Grant]:
         try:
@@ -233,18 +228,6 @@ class LeaseStore:
         async with self._database.reading() as connection:
             return [lease_from_row(row) for row in await connection.execute(query)]
 
-    async def of_reserved_gangs(self) -> Sequence[Lease]:
-        """The active leases of reservations of several machines."""
-        query = select(leases).where(
-            leases.c.state == LeaseState.ACTIVE.value,
-            # Of all those that are kept, few stand, and this has an index.
-            leases.c.end_time.is_(None),
-            leases.c.holder == Holder.RESERVATION.value,
-            leases.c.gang_id != "",
-        )
-        async with self._database.reading() as connection:
-            return [lease_from_row(row) for row in await connection.execute(query)]
-
     async def counts(self) -> dict[StartKind, int]:
         """Number of leases of each kind of start, standing and ended, that are not forgotten."""
         query = select(leases.c.start_kind, func.count()).group_by(leases.c.start_kind)
@@ -299,7 +282,7 @@ async def _candidates(connection: AsyncConnection, request: LeaseRequest, now: d
     )
     # Lock in an order that never changes, so that no two callers wait for each other.
     locked = await locked_machines(connection, query)
-    # Whoever lets the pool choose does not get what was started for another job.
+    # A caller that lets the pool choose does not get a machine that was started for another job.
     fitting = (
         one
         for one in locked

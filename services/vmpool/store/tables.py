@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import BigInteger, Boolean, Column, ForeignKey, Index, Integer, MetaData, Table, Text
+from sqlalchemy import BigInteger, Boolean, Column, ForeignKey, Index, Integer, MetaData, Table, Text, UniqueConstraint
 
 from servicekit.db.database import Instant
 
@@ -16,7 +16,7 @@ machines = Table(
     Column("state", Text, nullable=False),
     Column("provider", Text, nullable=False),
     Column("gpu_type", Text, nullable=False),
-    Column("gpu_count", Integer, nullable=False),
+    Column("gpu_count", BigInteger, nullable=False),
     Column("token", Text, nullable=False),
     Column("price_micros_per_hour", BigInteger, nullable=False),
     Column("minimum_billed_us", BigInteger, nullable=False),
@@ -41,7 +41,7 @@ machines = Table(
     Column("occupied", Text, nullable=False),
     Column("reservation_ids", Text, nullable=False, server_default="[]"),
     Column("fencing_token", BigInteger, nullable=False),
-    Column("jobs_run", Integer, nullable=False),
+    Column("jobs_run", BigInteger, nullable=False),
     Column("idle_us", BigInteger, nullable=False),
     Column("keep_idle_us", BigInteger),
     Column("create_time", Instant, nullable=False),
@@ -87,6 +87,7 @@ leases = Table(
     Column("create_time", Instant, nullable=False),
     Column("expire_time", Instant, nullable=False),
     Column("end_time", Instant),
+    UniqueConstraint("machine_id", "fencing_token"),
     Index("leases_end_time", "end_time"),
 )
 

@@ -23,7 +23,7 @@ class Watching:
     async def follow(self, after_seq: int) -> AsyncIterator[MachineEvent]:
         """Events after a number, then new ones as they come, for ever.
 
-        If `after_seq` is 0, or a number that this log has not reached because it was begun anew, the stream begins with
+        If `after_seq` is 0, or a number that this log has not reached because it was restarted, the stream begins with
         the last event of every machine that is not over. A follower can resume after any of their numbers.
         """
         _check(after_seq)

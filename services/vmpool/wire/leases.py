@@ -68,6 +68,7 @@ def lease_to_proto(lease: Lease, machine: Machine) -> pb.Lease:
         start_kind=_START_KINDS[lease.start_kind],
         gang_id=lease.gang_id,
         holder=_HOLDER_NUMBERS[lease.holder],
+        machine_address=machine.inventory.address,
     )
 
 
@@ -237,6 +238,7 @@ def pool_metrics_to_proto(
         cost_micros=forgotten.cost_micros + sum(machine.cost_until(now) for machine in machines),
         max_machines=settings.most_machines(),
         gpus_per_machine=settings.gpus_per_machine,
+        machine_network=str(settings.machine_network or ""),
     )
     if longest_lived:
         answer.longest_time.FromTimedelta(max(timedelta(0), longest_lived.longest_life - START_MARGIN))

@@ -74,7 +74,7 @@ def test_rules_and_channels_are_shown(gateway: ScriptedGateway) -> None:
     gateway.on("GET", "/api/v1/alerts/rules", Answer(listed))
     shown = wavepool("alerts", "rules", "--endpoint", gateway.endpoint)
     assert "x <= 7 for 60 s" in shown.out
-    assert "channel ops (slack) is told from WARNING on" in shown.err
+    assert "channel ops (slack) gets WARNING and above" in shown.err
     assert wavepool("alerts", "rules", "--json", "--endpoint", gateway.endpoint).json == listed
 
 

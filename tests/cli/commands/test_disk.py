@@ -74,7 +74,7 @@ def test_a_script_deletes_a_disk_only_if_it_says_yes(gateway: ScriptedGateway) -
     deleted = {**FREE, "state": "deleted", "remove_time": "2027-02-15T08:10:00Z"}
     gateway.on("DELETE", f"{DISKS}/work", Answer(deleted))
     refused = wavepool("disk", "delete", "work")
-    assert (refused.status, "--yes is missing" in refused.err) == (2, True)
+    assert (refused.status, "give --yes" in refused.err) == (2, True)
     assert not gateway.asked("DELETE", f"{DISKS}/work")
     run = wavepool("disk", "delete", "work", "--yes")
     assert (run.status, run.err) == (0, "work is deleted, removed 2027-02-15 08:10:00\n")
@@ -84,7 +84,7 @@ def test_a_disk_is_cloned_and_renamed(gateway: ScriptedGateway) -> None:
     gateway.on("POST", f"{DISKS}/work/clone", Answer({**FREE, "name": "copy"}, 201))
     gateway.on("PATCH", f"{DISKS}/work", Answer({**FREE, "name": "other"}))
     assert wavepool("disk", "clone", "work", "copy").err == "copy is work as of 2027-01-15 08:10:00\n"
-    assert wavepool("disk", "rename", "work", "other").err == "work is other now\n"
+    assert wavepool("disk", "rename", "work", "other").err == "work is now called other\n"
     assert gateway.asked("POST", f"{DISKS}/work/clone")[-1].body == {"name": "copy"}
     assert gateway.asked("PATCH", f"{DISKS}/work")[-1].body == {"name": "other"}
 
@@ -109,7 +109,7 @@ def test_unlock_says_who_has_a_disk_and_that_nothing_is_locked(gateway: Scripted
     said = wavepool("disk", "unlock", "work").err
     assert all(word in said for word in ("res_1", "wavepool cancel res_1", "wavepool disk clone work"))
     gateway.only("GET", DISKS, Answer({"disks": [FREE]}))
-    assert "no reservation has work" in wavepool("disk", "unlock", "work").err
+    assert "no reservation uses work" in wavepool("disk", "unlock", "work").err
     assert wavepool("disk", "unlock", "other").status == 2
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import io
 import json
 import os
 import subprocess
@@ -57,6 +58,19 @@ def test_a_healthy_machine_gets_0(trial: dict[str, Any], gateway: ScriptedGatewa
     del found["ports"]  # another Wavepool may run here
     assert set(found.values()) == {"ok"}
     assert {"Python", "disk", "compiler", "trial kernel", "sandbox", "gateway", "billing", "token"} <= set(found)
+
+
+def test_each_line_is_shown_when_it_is_known(trial: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[str] = []
+
+    def try_kernel(*_: object) -> list[checkup.Finding]:
+        assert isinstance(sys.stdout, io.StringIO)
+        shown.append(sys.stdout.getvalue())
+        return []
+
+    monkeypatch.setattr(checkup, "trial_run", try_kernel)
+    wavepool("doctor", "--endpoint", "http://127.0.0.1:1")
+    assert all(name in shown[0] for name in ("Python", "generated code", "disk", "ports", "settings"))
 
 
 def test_a_rented_machine_with_a_weak_sandbox_is_a_fault_with_the_settings_names(
@@ -272,7 +286,7 @@ def test_wrong_values_are_faults_by_the_names_that_were_set_and_the_trial_is_not
     assert any("GATEWAY_PORT: " in line for line in reported)
     [kernel] = [found for found in run.json if found["name"] == "trial kernel"]
     assert (run.status, kernel["health"]) == (1, "fault")
-    assert kernel["detail"] == "not run, as the executor refuses its settings"
+    assert kernel["detail"] == "not run, because the executor refuses its settings"
     assert not any("bench" in command for command in trial["commands"])
 
 
@@ -306,6 +320,6 @@ def test_a_gpu_that_is_there_and_that_no_executor_would_take_is_a_note(
     monkeypatch.setattr(checkup, "DRIVER_NODES", {device: node})
     monkeypatch.delenv("EXECUTOR_DEVICE", raising=False)
     found = next(found for found in doctor("http://127.0.0.1:1").json if found["name"] == device)
-    assert (found["health"], found["remedy"]) == ("note", f"export EXECUTOR_DEVICE={device} to have it take the GPU")
+    assert (found["health"], found["remedy"]) == ("note", f"export EXECUTOR_DEVICE={device} to use the GPU")
     assert "EXECUTOR_DEVICE is not set" in found["detail"]
     assert any(command[-2:] == ["--device", device] for command in trial["commands"])

@@ -80,9 +80,7 @@ def test_the_days_that_were_are_told_in_sentences(gateway: ScriptedGateway) -> N
     assert gateway.requests[-1].path == f"{PATH}?operator=true"
 
 
-def test_assumptions_are_options(gateway: ScriptedGateway) -> None:
+def test_the_gpu_type_is_an_option(gateway: ScriptedGateway) -> None:
     gateway.on("GET", PATH, Answer(FOUND))
-    options = ("--tasks", "7", "--tasks", "9", "--run", "30", "--idle-timeout", "600", "--warm-share", "0.8")
-    assert wavepool("projections", *options, "--endpoint", gateway.endpoint).status == 0
-    query = "tasks_per_day=7&tasks_per_day=9&run_seconds=30.0&idle_timeout_seconds=600.0&warm_share=0.8"
-    assert gateway.requests[-1].path == f"{PATH}?{query}"
+    assert wavepool("projections", "--gpu", "MI210", "--endpoint", gateway.endpoint).status == 0
+    assert gateway.requests[-1].path == f"{PATH}?gpu_type=MI210"

@@ -144,7 +144,7 @@ def test_a_change_is_shown_and_made_only_after_a_yes(gateway: ScriptedGateway, t
 
 @pytest.mark.parametrize(
     ("text", "words"),
-    [("[1, 2]", "is no mapping"), ("", "has no document"), ("a: [", "is no YAML"), (None, "cannot be read")],
+    [("[1, 2]", "is not a mapping"), ("", "has no document"), ("a: [", "is not YAML"), (None, "cannot be read")],
 )
 def test_a_file_that_describes_no_queues_reaches_no_gateway(
     gateway: ScriptedGateway, tmp_path: Path, text: str | None, words: str
@@ -176,7 +176,7 @@ def test_why_says_the_rule_the_remedy_and_the_machines(gateway: ScriptedGateway)
 
     out = wavepool("why", "job_1", "--endpoint", gateway.endpoint).out
 
-    assert out.startswith("2 jobs are ahead of it for MI300X.\nWhat would free it: Runs on MI300X that end.\n")
+    assert out.startswith("2 jobs are ahead of it for MI300X.\nTo free it: Runs on MI300X that end.\n")
     assert "Position 3: 1 ahead of it in its queue and 1 in others." in out
     assert "Likely to start in 90 s, and in 9 of 10 cases within 600 s." in " ".join(out.split())
     assert "its GPUs are in use" in out

@@ -68,5 +68,5 @@ def test_lines_that_are_no_keys_are_refused_and_shown_as_they_are(gateway: Scrip
     (tmp_path / "passwd").write_text("root:x:0\n[bold]\n")
     for words in (("reserve", "-h", "1", "--key", "passwd"), ("keys", "add", "passwd")):
         run = wavepool(*words)
-        assert (run.status, "no public keys: 'root:x:0', '[bold]'; each" in run.err) == (2, True), run.err
+        assert (run.status, "not public keys: 'root:x:0', '[bold]'; a key" in run.err) == (2, True), run.err
     assert posted(gateway) == []

@@ -3,7 +3,6 @@ from __future__ import annotations
 import os
 import shlex
 import socket
-import subprocess
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -26,6 +25,7 @@ from tests.cli.reservation_scenes import (
     listed,
     session_on_this_machine,
 )
+from tests.ssh_keys import new_key
 from wavepool_client.text.not_here import NOT_HERE
 
 if TYPE_CHECKING:
@@ -189,7 +189,7 @@ def test_the_calendar_shows_what_is_taken_when_and_no_names_of_others(gateway: S
     gateway.on("GET", f"{RESERVATIONS}/calendar", Answer({"entries": [own, other]}))
     lines = wavepool("reservations", "calendar", "-t", "mi300x").out.splitlines()
     assert "ada: training" in lines[1]
-    assert "somebody else's" in lines[2]
+    assert "another user's" in lines[2]
     assert "pending, late" in lines[2]
     assert gateway.asked("GET", f"{RESERVATIONS}/calendar")[0].path.endswith("?gpu_type=mi300x")
     assert wavepool("reservations", "calendar", "--json").json == [own, other]
@@ -226,7 +226,7 @@ def test_a_list_can_have_other_states_and_other_users(gateway: ScriptedGateway) 
     queries = [asked.path.partition("?")[2] for asked in gateway.asked("GET", RESERVATIONS)]
     assert queries == ["page_size=200", "page_size=200&state=expired&state=failed&user_id=user_bob"]
     refused = wavepool("reservations", "--status", "soon")
-    assert (refused.status, "'soon' is none of pending, queued, " in refused.err) == (2, True)
+    assert (refused.status, "'soon' is not valid; choose pending, queued, " in refused.err) == (2, True)
 
 
 @pytest.mark.parametrize("text", [ID, "training", "01KB9X2F0", "res_01kb9x2f0", ""])
@@ -389,7 +389,7 @@ def test_cancel_all_ends_all_of_mine_if_a_script_says_yes(gateway: ScriptedGatew
     assert wavepool("cancel", "--all", ID).status == 2
     listed(gateway)
     nothing = wavepool("cancel", "--all")
-    assert (nothing.status, nothing.err) == (0, "you have no reservation that could end\n")
+    assert (nothing.status, nothing.err) == (0, "you have no reservation to end\n")
 
 
 def test_avail_shows_what_is_free_and_the_waits(gateway: ScriptedGateway) -> None:
@@ -488,7 +488,7 @@ def test_an_agent_is_not_forwarded_to_where_others_could_use_it(
     gateway.only("GET", ONE, Answer({**ACTIVE, **whose}))
     forwarded, said = forwarding()
     assert forwarded == []
-    assert said.startswith(f"your ssh agent is not forwarded: {who} may log in, too")
+    assert said.startswith(f"your ssh agent is not forwarded: {who} may also log in")
     assert forwarding("--agent")[0] == ["yes"]
 
 
@@ -504,7 +504,7 @@ def test_files_for_ssh_forward_no_agent() -> None:
 
 
 def test_a_key_that_was_named_when_it_was_reserved_is_used_when_connecting(tmp_path: Path) -> None:
-    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", tmp_path / "other key"], check=True)
+    new_key().keep(tmp_path / "other key")
     wavepool("reserve", "-h", "0.5", "--key", "other key.pub", "--no-wait")
     options = options_of(shlex.split(wavepool("connect", ID, "--print").out))
     assert options["IdentityFile"][0] == f'"{tmp_path / "other key"}"'
@@ -604,7 +604,7 @@ def test_queue_status_has_the_types_and_where_mine_stand(gateway: ScriptedGatewa
     assert OTHER_ID in lines[4]
     assert len(lines) == 6
     listed(gateway)
-    assert "none of your reservations waits" in wavepool("queue-status").err
+    assert "none of your reservations is waiting" in wavepool("queue-status").err
 
 
 def test_queue_status_says_of_each_type_why_the_first_in_line_waits(gateway: ScriptedGateway) -> None:

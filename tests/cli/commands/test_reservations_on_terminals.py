@@ -236,7 +236,7 @@ def test_whoever_wants_several_machines_is_offered_their_numbers_of_gpus(
     run.see("16 GPUs: 2 machines of 8")
     run.see("48 GPUs: 6 machines of 8")
     answer(run, ("How many GPUs [16]", "8"))
-    run.see("'8' is none of 16, 24, 32, 40, 48")
+    run.see("'8' is not valid; choose 16, 24, 32, 40, 48")
     answer(run, ("How many GPUs [16]", "24"), ("Reserve this?", ""))
     assert run.ended() == 0
     assert gateway.asked("POST", RESERVATIONS)[0].body["gpu_count"] == 24
@@ -264,15 +264,15 @@ def test_edit_asks_which_one_and_what_is_to_change(terminal: Callable[..., Termi
     run = terminal("reservations", "edit")
     answer(run, ("Which one", "2"))
     run.see("1  more time")
-    answer(run, ("What is to change of training", "1"))
+    answer(run, ("Change of training", "1"))
     run.see("3  4 h")
-    answer(run, ("How much more", "3"))
+    answer(run, ("Time to add", "3"))
     assert run.ended() == 0
     assert gateway.asked("POST", f"{ONE}/extend")[0].body == {"hours": 4.0}
     run = terminal("reservations", "edit", "training")
-    answer(run, ("What is to change", "3"))
+    answer(run, ("Change of", "3"))
     run.see("2  bob")
-    answer(run, ("Who", "2"))
+    answer(run, ("Which user", "2"))
     assert run.ended() == 0
     assert gateway.asked("POST", f"{ONE}/users")[0].body == {"add": [], "remove": ["bob"]}
 

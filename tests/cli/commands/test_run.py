@@ -163,6 +163,7 @@ def test_several_words_are_a_program_with_its_arguments() -> None:
         assert run.communicate(timeout=60)[0] == b"a b|$HOME|it's|"
 
 
+@pytest.mark.rsync
 def test_a_folder_goes_there_and_its_results_come_back(project: Path, session: Path) -> None:
     (project / "newer").write_text("before")
     line = "cat input; echo 42 > output; echo there > newer; touch -d 2001-01-01 newer"
@@ -173,12 +174,14 @@ def test_a_folder_goes_there_and_its_results_come_back(project: Path, session: P
     assert (project / "newer").read_text() == "before", "what is newer here is kept"
 
 
+@pytest.mark.rsync
 def test_a_failed_command_has_results_too_and_no_pull_leaves_them(project: Path) -> None:
     for words, came in ((("--no-pull",), False), ((), True)):
         run = wavepool("run", "--dir", str(project), *words, "--", "echo 1 > output; exit 3")
         assert (run.status, (project / "output").exists()) == (3, came)
 
 
+@pytest.mark.rsync
 def test_a_copy_in_part_starts_no_command(project: Path, session: Path, gateway: ScriptedGateway) -> None:
     (session / "submit-aaaaaaaa").mkdir()
     (session / "submit-aaaaaaaa" / "input").mkdir()
@@ -189,6 +192,7 @@ def test_a_copy_in_part_starts_no_command(project: Path, session: Path, gateway:
     assert cancels(gateway) == 1
 
 
+@pytest.mark.rsync
 def test_results_in_part_are_said_and_are_no_success(project: Path, gateway: ScriptedGateway) -> None:
     (project / "results").mkdir()
     (project / "results" / "in the way").touch()
@@ -216,7 +220,7 @@ def test_one_that_ends_under_the_command_is_said(gateway: ScriptedGateway) -> No
     gateway.only("GET", ONE, Answer(ACTIVE), Answer(over))
     run = wavepool("run", "--", "exit 255")
     assert run.status == 3
-    assert "ended under the command: it is expired (Its time is up.)" in run.err
+    assert "ended while the command ran: it is expired (Its time is up.)" in run.err
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

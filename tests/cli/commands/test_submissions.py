@@ -101,7 +101,7 @@ def test_what_is_not_timed_or_not_waited_for_cannot_have_to_be_valid(
 ) -> None:
     run = wavepool("submit", kernel, "-p", "relu", "--endpoint", gateway.endpoint, "--require-valid", option)
     assert (run.status, gateway.asked("POST", SUBMISSIONS)) == (2, [])
-    assert "--require-valid: only `full` and `benchmark` time anything" in run.err
+    assert "--require-valid: needs --wait, and the mode `full` or `benchmark`" in run.err
 
 
 def test_mismatches_and_compiler_text_are_shown_as_they_are(gateway: ScriptedGateway, kernel: str) -> None:
@@ -136,7 +136,7 @@ def test_no_wait_prints_the_id(gateway: ScriptedGateway, kernel: str) -> None:
         (4, ""),
         (3, "3 more submissions possible now; `wavepool limits` shows the limits\n"),
         (1, "1 more submission possible now; `wavepool limits` shows the limits\n"),
-        (0, "no more submission possible now; `wavepool limits` shows the limits\n"),
+        (0, "no more submissions possible now; `wavepool limits` shows the limits\n"),
     ],
 )
 def test_few_remaining_submissions_are_said(gateway: ScriptedGateway, kernel: str, remaining: int, note: str) -> None:
@@ -408,7 +408,7 @@ def test_why_there_is_no_profile_is_said_and_changes_nothing(gateway: ScriptedGa
 def test_a_profile_of_a_sample_is_refused_before_anything_is_sent(gateway: ScriptedGateway, kernel: str) -> None:
     run = wavepool("submit", kernel, "-p", "relu", "--profile", "--mode", "sample", "--endpoint", gateway.endpoint)
     assert run.status == 2
-    assert "--profile: only `full`, `benchmark` and `check`" in run.err
+    assert "--profile: needs the mode `full`, `benchmark` or `check`" in run.err
     assert gateway.asked("POST", SUBMISSIONS) == []
 
 

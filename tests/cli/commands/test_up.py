@@ -78,7 +78,7 @@ def test_down_names_the_reservations_that_would_end_and_stops_nothing(
     run = wavepool("down", "--data-dir", str(tmp_path))
     said = " ".join(run.err.split())
     assert run.status == 2
-    assert "these reservations end with Wavepool: res_local on mach_local; give --yes to stop it all the same" in said
+    assert "these reservations end with Wavepool: res_local on mach_local; give --yes to stop anyway" in said
     assert held.poll() is None
     assert gateway.requests[-1].headers["Authorization"] == "Bearer secret"
     assert wavepool("down", "--yes", "--data-dir", str(tmp_path)).status == 0

@@ -112,7 +112,7 @@ def test_a_reservation_that_has_not_begun_has_nothing_to_show(gateway: ScriptedG
     gateway.only("GET", ONE, Answer(QUEUED))
     result = wavepool(*words, ID)
     assert result.status == 2
-    assert "is queued, so nobody can log in: it starts" in result.err
+    assert "is queued and does not accept logins: it starts" in result.err
 
 
 @pytest.mark.parametrize("words", [("forward", "0"), ("forward", "70000"), ("forward", "8000", "--port", "-1")])
@@ -133,8 +133,8 @@ def test_a_port_that_is_named_and_taken_is_refused() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         result = wavepool("forward", "8000", "--port", str(port))
-        assert (result.status, f"--port: {port} cannot be had" in result.err) == (2, True)
-        assert "(Address already in use); give another, or 0 for any that is free" in result.err
+        assert (result.status, f"--port: {port} cannot be used" in result.err) == (2, True)
+        assert "(Address already in use); give another, or 0 for any free one" in result.err
 
 
 def test_a_program_ends_when_its_input_does(gateway: ScriptedGateway, session: Path) -> None:

@@ -45,6 +45,7 @@ def resolved(config: Path, host: str) -> dict[str, str]:
     return {name: value for name, _, value in (line.partition(" ") for line in done.stdout.splitlines())}
 
 
+@pytest.mark.ssh
 def test_two_reservations_of_one_second_have_different_hosts_and_files(gateway: ScriptedGateway, home: Path) -> None:
     listed(gateway, ACTIVE, OTHER)
     wavepool("config", "ssh-include", "enable")
@@ -64,6 +65,7 @@ def test_two_reservations_of_one_second_have_different_hosts_and_files(gateway: 
     assert wavepool("reservations", "show", "wp-bbbbbbbb", "--json").json["id"] == OTHER_ID
 
 
+@pytest.mark.ssh
 def test_each_of_several_machines_is_a_host_with_a_key_and_a_way_of_its_own(gateway: ScriptedGateway) -> None:
     nodes = [{"rank": rank, "host_key": f"ssh-ed25519 AAAA{rank}", "login_user": "dev"} for rank in range(2)]
     listed(gateway, {**ACTIVE, "nodes": nodes})
@@ -150,7 +152,7 @@ def test_ssh_config_says_if_ssh_reads_the_file(gateway: ScriptedGateway) -> None
     ],
 )
 def test_what_a_gateway_says_cannot_become_a_setting(wrong: dict[str, str]) -> None:
-    with pytest.raises(InputError, match="must not see"):
+    with pytest.raises(InputError, match="is not safe for ssh"):
         write_config({**ACTIVE, **wrong}, Connection("http://127.0.0.1:1", ""))
 
 

@@ -391,17 +391,15 @@ async def test_reload_shows_the_same_run_with_its_code(web: BrowserPage, service
     await web.page.wait_for_selector(".verdict.good")
 
 
-async def test_page_survives_a_broken_connection(
-    web: BrowserPage, gateway: RunningGateway, services: ScriptedServices
-) -> None:
+async def test_page_survives_a_broken_connection(web: BrowserPage, gateway: RunningGateway) -> None:
     events = whole_run(FULL)
-    services.scheduler.script_of_next_job = events[:5]
+    gateway.services.scheduler.script_of_next_job = events[:5]
     await web.open()
     await web.submit()
     await web.page.wait_for_selector(".stage.active >> text=Check")
     for channel in gateway.hub._channels.values():
         channel.stream.end()
-    await services.scheduler.add(*events[5:])
+    await gateway.services.scheduler.add(*events[5:])
     await web.page.wait_for_selector(".verdict.good")
     assert await web.texts(".tests li") == ["n = 1024"]
 
@@ -478,10 +476,10 @@ async def test_without_an_identity_provider_no_sign_in_is_offered(web: BrowserPa
 
 
 async def test_an_identity_provider_that_is_down_is_named_and_tokens_still_work(
-    web: BrowserPage, gateway: RunningGateway, services: ScriptedServices
+    web: BrowserPage, gateway: RunningGateway
 ) -> None:
     down = refusal(grpc.StatusCode.UNAVAILABLE, "The provider is down.", retry_after=timedelta(seconds=5))
-    services.refusals.by_method["GetSignInOptions"] = down
+    gateway.refusals["GetSignInOptions"] = down
     await web.page.goto(gateway.url)
     await expect(web.page.locator("#sign-in-hint")).to_have_text("Nobody can sign in now: The provider is down.")
     await expect(web.page.locator("#sign-in-button")).to_be_hidden()

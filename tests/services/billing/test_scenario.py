@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from services.billing.errors import InvalidFieldError
 from services.billing.projections.circulating import CIRCULATING, CirculatingFigure, left_out
-from services.billing.projections.scenario import Assumptions, Case, Reuse, check_assumptions, scenario
+from services.billing.projections.scenario import Assumptions, Case, Reuse, scenario
 from vocabulary.money import Tariff, price_of
 
 GRANT = 1_400_000_000
@@ -106,30 +106,8 @@ def test_more_tasks_never_cost_less(tasks_per_day: int, reuse: Reuse) -> None:
     assert low.month_micros <= high.month_micros * (1 + 1e-6)
 
 
-@pytest.mark.parametrize(
-    ("changes", "field"),
-    [
-        ({"run": timedelta(0)}, "run"),
-        ({"cold_start": timedelta(seconds=-1)}, "cold_start"),
-        ({"idle_timeout": timedelta(days=2)}, "idle_timeout"),
-        ({"warm_share": 1.5}, "warm_share"),
-        ({"warm_share": float("nan")}, "warm_share"),
-        ({"tariff": Tariff(1, timedelta(seconds=-1))}, "minimum_billed"),
-    ],
-)
-def test_an_assumption_out_of_range_is_named(changes: dict[str, object], field: str) -> None:
-    with pytest.raises(InvalidFieldError, match=field):
-        check_assumptions(replace(ASSUMED, **changes))
-
-
-@pytest.mark.parametrize("tasks_per_day", [0, -1, 10_001])
-def test_a_number_of_tasks_out_of_range_is_refused(tasks_per_day: int) -> None:
-    with pytest.raises(InvalidFieldError, match="tasks_per_day: must be from 1 to 10000"):
-        scenario(ASSUMED, tasks_per_day)
-
-
 def test_a_month_that_nobody_can_pay_is_refused() -> None:
-    with pytest.raises(InvalidFieldError, match=r"would cost more than \$1,000,000,000.00 a month"):
+    with pytest.raises(InvalidFieldError, match=r"gpu_type: would cost more than \$1,000,000,000.00 a month"):
         scenario(replace(ASSUMED, tariff=Tariff(10**12, timedelta(days=400))), 10_000)
 
 

@@ -31,7 +31,7 @@ from tests.job_specs import sound_spec
 from tests.schemas import migrate
 from tests.service_token import AllowedCaller
 from tests.services.scheduler.scripted_billing import ScriptedAlerts, ScriptedBilling, ScriptedIdentity
-from tests.services.scheduler.scripted_executor import ScriptedExecutor
+from tests.services.scheduler.scripted_executor import PASSING, ScriptedExecutor, compiling
 from tests.services.scheduler.scripted_pool import ScriptedPool
 from tests.services.scheduler.scripted_sessions import ScriptedSessions
 
@@ -126,6 +126,18 @@ class Cluster:
 
     async def submit(self, key: str = "key", **changes: Any) -> scheduler_pb2.Job:
         return (await self.submitted(key, **changes)).job
+
+    async def running(self, key: str = "key", **changes: Any) -> scheduler_pb2.Job:
+        """A job whose run has begun."""
+        job = await self.submit(key, **changes)
+        await self.event(job.job_id, is_run("compiling"))
+        return job
+
+    def gate(self) -> asyncio.Event:
+        """Runs compile, and go on once it is set."""
+        gate = asyncio.Event()
+        self.executor.script = (compiling(), gate, *PASSING[1:])
+        return gate
 
     async def submitted(self, key: str = "key", **changes: Any) -> scheduler_pb2.SubmitJobResponse:
         request = scheduler_pb2.SubmitJobRequest(

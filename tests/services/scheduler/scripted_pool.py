@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 class ScriptedPool(vmpool_pb2_grpc.VmPoolServiceServicer):
     """Gives one lease a machine. Leases end when they are released or when the test says so."""
 
+    machine_network = "10.128.0.0/20"
+
     def __init__(self, executor_endpoint: str) -> None:
         self.executor_endpoint = executor_endpoint
         self.machines: dict[str, vmpool_pb2.Machine] = {}
@@ -96,6 +98,11 @@ class ScriptedPool(vmpool_pb2_grpc.VmPoolServiceServicer):
             self.events.append(event)
             self.changed.notify_all()
 
+    async def swap(self, machine_id: str, **changes: Any) -> None:
+        """There is this warm machine in place of machine-1."""
+        await self.tell("machine-1", "STOPPED")
+        await self.tell(machine_id, "WARM", **changes)
+
     async def AcquireLease(
         self, request: vmpool_pb2.AcquireLeaseRequest, context: Any
     ) -> vmpool_pb2.AcquireLeaseResponse:
@@ -159,6 +166,7 @@ class ScriptedPool(vmpool_pb2_grpc.VmPoolServiceServicer):
             job_id=request.job_id,
             attempt=request.attempt,
             executor_endpoint=self.endpoints.get(machine_id, self.executor_endpoint),
+            machine_address=f"10.128.0.{ord(machine_id[-1])}",
             executor_token=TOKEN,
             fencing_token=number,
             slots=[inventory_pb2.Slot(gpu=one.gpu, first_eighth=one.first, eighths=one.eighths) for one in slots],
@@ -242,6 +250,7 @@ class ScriptedPool(vmpool_pb2_grpc.VmPoolServiceServicer):
             gpus_per_machine=[self.gpus_per_machine],
             longest_time=duration_to_proto(self.longest_time),
             life_setting="VMPOOL_LIFE",
+            machine_network=self.machine_network,
         )
 
     async def WatchMachines(

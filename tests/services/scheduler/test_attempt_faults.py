@@ -9,7 +9,7 @@ import pytest
 from wavepool.executor.v1 import run_event_pb2
 from wavepool.scheduler.v1 import scheduler_pb2
 
-from tests.services.scheduler.cluster import is_run, kinds, scripted_cluster, until
+from tests.services.scheduler.cluster import kinds, scripted_cluster, until
 from tests.services.scheduler.scripted_executor import PASSING, checking, compiling, finished, output, passed_test
 
 if TYPE_CHECKING:
@@ -39,8 +39,7 @@ async def test_events_that_an_executor_repeats_are_not_logged_twice(cluster: Clu
 async def test_run_that_nobody_here_cancelled_is_tried_again(cluster: Cluster) -> None:
     gate = asyncio.Event()
     cluster.executor.script = (compiling(), gate, finished("CANCELLED"))
-    job = await cluster.submit()
-    await cluster.event(job.job_id, is_run("compiling"))
+    job = await cluster.running()
     cluster.executor.script = PASSING
     gate.set()
     events = await cluster.events_to_end(job.job_id)
@@ -49,10 +48,8 @@ async def test_run_that_nobody_here_cancelled_is_tried_again(cluster: Cluster) -
 
 
 async def test_run_that_a_restarted_executor_has_lost_is_tried_again_from_the_start(cluster: Cluster) -> None:
-    gate = asyncio.Event()
-    cluster.executor.script = (compiling(), gate, *PASSING[1:])
-    job = await cluster.submit()
-    await cluster.event(job.job_id, is_run("compiling"))
+    gate = cluster.gate()
+    job = await cluster.running()
     cluster.executor.script = PASSING
     run = cluster.executor.runs.pop(f"{job.job_id}-1")
     cluster.executor.breaks = [2]
@@ -67,8 +64,7 @@ async def test_run_that_a_restarted_executor_has_lost_is_tried_again_from_the_st
 async def test_infrastructure_error_is_retried_and_only_the_good_attempt_is_charged(cluster: Cluster) -> None:
     gate = asyncio.Event()
     cluster.executor.script = (compiling(), gate, finished("INFRA_ERROR", billable_seconds=99, message="disk full"))
-    job = await cluster.submit()
-    await cluster.event(job.job_id, is_run("compiling"))
+    job = await cluster.running()
     cluster.executor.script = PASSING
     gate.set()
     events = await cluster.events_to_end(job.job_id)
@@ -134,8 +130,7 @@ async def test_definition_that_no_machine_can_evaluate_ends_at_once_and_condemns
 async def test_definition_is_tried_again_on_a_machine_that_has_torch(cluster: Cluster) -> None:
     gate = asyncio.Event()
     cluster.executor.script = (compiling(), gate, NO_TORCH)
-    job = await cluster.submit(problem_definition="class mine(Problem): ...")
-    await cluster.event(job.job_id, is_run("compiling"))
+    job = await cluster.running(problem_definition="class mine(Problem): ...")
     await cluster.pool.tell("machine-2", "WARM", torch_version="2.13.0")
     cluster.executor.script = PASSING
     # After another run there, the scheduler knows the machine.
@@ -218,8 +213,7 @@ async def test_executor_that_stays_out_of_reach_loses_the_attempt(tmp_path: Path
 @pytest.mark.parametrize("state", ["LOST", "DRAINING"])
 async def test_machine_that_the_pool_gives_up_or_stops_loses_its_attempt_at_once(cluster: Cluster, state: str) -> None:
     cluster.executor.script = (compiling(), asyncio.Event())
-    job = await cluster.submit()
-    await cluster.event(job.job_id, is_run("compiling"))
+    job = await cluster.running()
     cluster.executor.script = PASSING
     await cluster.pool.tell("machine-1", state, reason="it burns")
     event = await cluster.event(job.job_id, lambda event: event.HasField("retrying"))
@@ -238,8 +232,7 @@ async def test_machines_that_somebody_stops_use_up_none_of_a_jobs_attempts(
         await cluster.pool.tell("machine-1", "WARM")
         await cluster.start()
         cluster.executor.script = (compiling(), asyncio.Event())
-        job = await cluster.submit()
-        await cluster.event(job.job_id, is_run("compiling"))
+        job = await cluster.running()
         cluster.executor.script = PASSING
         await cluster.pool.tell("machine-1", state, reason="it burns")
         await cluster.pool.tell("machine-2", "WARM")
@@ -252,8 +245,7 @@ async def test_expired_lease_requeues_the_job(tmp_path: Path) -> None:
         await cluster.pool.tell("machine-1", "WARM")
         await cluster.start()
         cluster.executor.script = (compiling(), asyncio.Event())
-        job = await cluster.submit()
-        await cluster.event(job.job_id, is_run("compiling"))
+        job = await cluster.running()
         cluster.executor.script = PASSING
         cluster.pool.live.clear()
         events = await cluster.events_to_end(job.job_id)
@@ -267,8 +259,7 @@ async def test_lease_is_renewed_at_the_pool_and_at_the_executor_while_the_job_ru
     async with scripted_cluster(tmp_path, lease_duration=timedelta(milliseconds=300)) as cluster:
         await cluster.pool.tell("machine-1", "WARM")
         await cluster.start()
-        gate = asyncio.Event()
-        cluster.executor.script = (compiling(), gate, *PASSING[1:])
+        gate = cluster.gate()
         job = await cluster.submit()
         async with asyncio.timeout(60):
             await cluster.executor.renewed.wait()
@@ -296,8 +287,7 @@ async def test_run_that_never_ends_is_given_up(tmp_path: Path) -> None:
 async def test_gap_in_a_runs_events_is_a_fault_of_ours(cluster: Cluster) -> None:
     gate = asyncio.Event()
     cluster.executor.script = (compiling(), gate, checking(), passed_test(1), finished())
-    job = await cluster.submit()
-    await cluster.event(job.job_id, is_run("compiling"))
+    job = await cluster.running()
     run = cluster.executor.runs[f"{job.job_id}-1"]
     cluster.executor.script = PASSING
     run.skip = 1

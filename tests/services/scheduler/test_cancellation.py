@@ -9,7 +9,7 @@ import pytest
 from wavepool.executor.v1 import run_event_pb2
 from wavepool.scheduler.v1 import scheduler_pb2
 
-from tests.services.scheduler.cluster import is_run, kinds, scripted_cluster
+from tests.services.scheduler.cluster import kinds, scripted_cluster
 from tests.services.scheduler.scripted_executor import compiling
 
 if TYPE_CHECKING:
@@ -58,8 +58,7 @@ async def test_job_that_waits_for_a_machine_is_cancelled_without_a_charge(stoppe
 
 async def test_running_job_is_cancelled_and_charged_for_the_time_that_it_ran(cluster: Cluster) -> None:
     cluster.executor.script = (compiling(), asyncio.Event())
-    job = await cluster.submit()
-    await cluster.event(job.job_id, is_run("compiling"))
+    job = await cluster.running()
     assert (await cluster.cancel(job.job_id)).state == scheduler_pb2.JOB_STATE_RUNNING
     events = await cluster.events_to_end(job.job_id)
     assert kinds(events) == ["queued", "provisioning", "compiling", "ended"]
@@ -83,8 +82,7 @@ async def test_executor_that_does_not_obey_is_not_waited_for(tmp_path: Path) -> 
         await cluster.start()
         cluster.executor.deaf_to_cancel = True
         cluster.executor.script = (compiling(), asyncio.Event())
-        job = await cluster.submit()
-        await cluster.event(job.job_id, is_run("compiling"))
+        job = await cluster.running()
         await cluster.cancel(job.job_id)
         events = await cluster.events_to_end(job.job_id)
         assert_cancelled(events[-1], 0)
@@ -113,8 +111,7 @@ async def test_cancellation_survives_a_restart(stopped_cluster: Cluster) -> None
     await cluster.start()
     cluster.executor.deaf_to_cancel = True
     cluster.executor.script = (compiling(), asyncio.Event())
-    job = await cluster.submit()
-    await cluster.event(job.job_id, is_run("compiling"))
+    job = await cluster.running()
     await cluster.cancel(job.job_id)
     await cluster.stop()
     cluster.executor.deaf_to_cancel = False

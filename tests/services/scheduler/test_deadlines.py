@@ -170,7 +170,7 @@ async def test_a_deadline_that_cannot_be_met_is_refused_but_a_repeat_gets_its_jo
     wrong: dict[str, Any] = {
         "which is past": after(clock, seconds=-1),
         "a run may take 60 s": after(clock, seconds=59),
-        "no time of the calendar": Timestamp(seconds=2**62),
+        "is not a valid time": Timestamp(seconds=2**62),
     }
     for words, one in {**wrong, "which is past; it is": Timestamp(seconds=-62135596800)}.items():
         with pytest.raises(grpc.aio.AioRpcError, match=words) as caught:

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import asyncio
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -13,7 +12,6 @@ from wavepool.vmpool.v1 import vmpool_pb2
 from services.scheduler.jobs.states import JobState
 from services.scheduler.store.job_store import JobStore
 from tests.services.scheduler.cluster import USER, is_run, kinds, until
-from tests.services.scheduler.scripted_executor import PASSING, compiling
 
 if TYPE_CHECKING:
     from tests.services.scheduler.cluster import Cluster
@@ -21,10 +19,8 @@ if TYPE_CHECKING:
 
 async def test_waiting_jobs_run_by_priority_and_then_by_age(cluster: Cluster) -> None:
     cluster.billing.administrators = {USER}
-    gate = asyncio.Event()
-    cluster.executor.script = (compiling(), gate, *PASSING[1:])
-    first = await cluster.submit("first")
-    await cluster.event(first.job_id, is_run("compiling"))
+    gate = cluster.gate()
+    first = await cluster.running("first")
     waiting = [await cluster.submit(f"job {priority} {n}", priority=priority) for n in range(2) for priority in (0, 5)]
     gate.set()
     for job in waiting:
@@ -37,16 +33,14 @@ async def test_waiting_jobs_run_by_priority_and_then_by_age(cluster: Cluster) ->
 async def test_job_with_a_definition_waits_for_torch_and_keeps_no_other_machine_from_others(
     stopped_cluster: Cluster,
 ) -> None:
-    cluster, gate = stopped_cluster, asyncio.Event()
+    cluster = stopped_cluster
     await cluster.pool.tell("machine-2", "WARM", torch_version="2.13.0")
-    cluster.executor.script = (compiling(), gate, *PASSING[1:])
+    gate = cluster.gate()
     await cluster.start()
     definition = "class mine(Problem): ..."
-    first = await cluster.submit("first", problem_definition=definition)
-    await cluster.event(first.job_id, is_run("compiling"))
+    first = await cluster.running("first", problem_definition=definition)
     waiting = await cluster.submit("waiting", problem_definition=definition)
-    behind = await cluster.submit("behind")
-    await cluster.event(behind.job_id, is_run("compiling"))
+    behind = await cluster.running("behind")
     gate.set()
     await cluster.events_to_end(waiting.job_id)
     ran_on = [(await cluster.job(job.job_id)).machine_id for job in (first, waiting, behind)]
@@ -145,11 +139,9 @@ async def test_each_job_hears_what_stands_in_the_way_of_its_own_gpu_type(stopped
 
 
 async def test_a_job_that_waits_for_machines_in_use_does_not_read_of_limits(cluster: Cluster) -> None:
-    gate = asyncio.Event()
-    cluster.executor.script = (compiling(), gate, *PASSING[1:])
+    gate = cluster.gate()
     cluster.pool.blocked_reason = "the limit of 1 machines is reached"
-    running = await cluster.submit("running")
-    await cluster.event(running.job_id, is_run("compiling"))
+    await cluster.running("running")
     await cluster.pool.tell("machine-1", "BUSY")
     waiting = await cluster.submit("waiting")
     await until(lambda: {"MI300X": 1} in cluster.pool.demands)
@@ -197,8 +189,7 @@ async def test_job_takes_a_machine_of_its_wanted_type_before_a_fallback(stopped_
 
 
 async def test_job_that_gets_a_fallback_says_so_from_its_machine_to_its_end(cluster: Cluster) -> None:
-    await cluster.pool.tell("machine-1", "STOPPED")
-    await cluster.pool.tell("machine-2", "WARM", gpu_type="MI210")
+    await cluster.pool.swap("machine-2", gpu_type="MI210")
     job = await cluster.submit(fallback_gpu_types=["mi250x", "mi210"])
     assert list(job.spec.fallback_gpu_types) == ["MI250X", "MI210"]
     events = await cluster.events_to_end(job.job_id)
@@ -240,8 +231,7 @@ async def test_job_hears_what_its_machine_was_requested_for_however_late_it_look
 
 async def test_job_with_a_fallback_does_not_wait_behind_one_that_has_none(cluster: Cluster) -> None:
     cluster.billing.administrators = {USER}
-    await cluster.pool.tell("machine-1", "STOPPED")
-    await cluster.pool.tell("machine-2", "WARM", gpu_type="MI210")
+    await cluster.pool.swap("machine-2", gpu_type="MI210")
     blocked = await cluster.submit("blocked", priority=100)
     free = await cluster.submit("free", fallback_gpu_types=["MI210"])
     assert kinds(await cluster.events_to_end(free.job_id))[-1] == "ended"
@@ -280,8 +270,7 @@ async def test_job_with_a_lease_on_other_terms_holds_up_nobody(cluster: Cluster)
 
 async def test_jobs_use_all_machines_at_once(cluster: Cluster) -> None:
     await cluster.pool.tell("machine-2", "WARM")
-    gate = asyncio.Event()
-    cluster.executor.script = (compiling(), gate, *PASSING[1:])
+    gate = cluster.gate()
     jobs = [await cluster.submit(f"key {n}") for n in range(2)]
     for job in jobs:
         await cluster.event(job.job_id, is_run("compiling"))
@@ -294,10 +283,8 @@ async def test_jobs_use_all_machines_at_once(cluster: Cluster) -> None:
 async def test_wait_is_estimated_once_there_is_history(cluster: Cluster) -> None:
     for number in range(3):
         await cluster.events_to_end((await cluster.submit(f"history {number}")).job_id)
-    gate = asyncio.Event()
-    cluster.executor.script = (compiling(), gate, *PASSING[1:])
-    running = await cluster.submit("running")
-    await cluster.event(running.job_id, is_run("compiling"))
+    gate = cluster.gate()
+    await cluster.running("running")
     await cluster.pool.tell("machine-1", "BUSY")
     waiting = await cluster.submit("waiting")
     event = await cluster.event(waiting.job_id, lambda event: event.HasField("queued"))
@@ -311,10 +298,8 @@ async def test_wait_is_estimated_once_there_is_history(cluster: Cluster) -> None
 async def test_stale_memory_of_a_running_job_does_not_take_its_lease_away(cluster: Cluster) -> None:
     assert cluster.scheduler
     assert cluster.database
-    gate = asyncio.Event()
-    cluster.executor.script = (compiling(), gate, *PASSING[1:])
-    job = await cluster.submit()
-    await cluster.event(job.job_id, is_run("compiling"))
+    gate = cluster.gate()
+    job = await cluster.running()
     row = await JobStore(cluster.database, lambda events: None).get(job.job_id)
     assert row
     waiting = cluster.scheduler.waiting
@@ -326,15 +311,12 @@ async def test_stale_memory_of_a_running_job_does_not_take_its_lease_away(cluste
 
 
 async def test_a_job_gets_all_its_gpus_at_once_and_its_executor_hears_which(stopped_cluster: Cluster) -> None:
-    cluster, gate = stopped_cluster, asyncio.Event()
-    await cluster.pool.tell("machine-1", "STOPPED")
-    await cluster.pool.tell("machine-2", "WARM", gpus=4)
-    cluster.executor.script = (compiling(), gate, *PASSING[1:])
+    cluster = stopped_cluster
+    await cluster.pool.swap("machine-2", gpus=4)
+    gate = cluster.gate()
     await cluster.start()
-    one = await cluster.submit("one")
-    await cluster.event(one.job_id, is_run("compiling"))
-    two = await cluster.submit("two", resources=scheduler_pb2.Resources(gpus=2))
-    await cluster.event(two.job_id, is_run("compiling"))
+    one = await cluster.running("one")
+    two = await cluster.running("two", resources=scheduler_pb2.Resources(gpus=2))
     four = await cluster.submit("four", resources=scheduler_pb2.Resources(gpus=4))
     gate.set()
     await cluster.events_to_end(four.job_id)
@@ -345,9 +327,9 @@ async def test_a_job_gets_all_its_gpus_at_once_and_its_executor_hears_which(stop
 
 
 async def test_parts_of_a_gpu_run_beside_each_other_and_a_whole_one_waits_for_both(stopped_cluster: Cluster) -> None:
-    cluster, gate = stopped_cluster, asyncio.Event()
+    cluster = stopped_cluster
     await cluster.pool.tell("machine-1", "WARM", runs_per_device=2)
-    cluster.executor.script = (compiling(), gate, *PASSING[1:])
+    gate = cluster.gate()
     await cluster.start()
     half = scheduler_pb2.Resources(fraction=0.4, isolation=scheduler_pb2.ISOLATION_TIME_SLICE)
     halves = [await cluster.submit(f"half {number}", resources=half) for number in range(2)]
@@ -376,17 +358,14 @@ async def test_a_part_that_no_machine_can_give_is_told_so_and_asks_for_no_machin
 async def test_a_large_job_has_its_gpus_kept_and_only_short_ones_start_there_before(
     stopped_cluster: Cluster, takes: scheduler_pb2.Resources
 ) -> None:
-    cluster, gate = stopped_cluster, asyncio.Event()
-    await cluster.pool.tell("machine-1", "STOPPED")
-    await cluster.pool.tell("machine-2", "WARM", gpus=2)
-    cluster.executor.script = (compiling(), gate, *PASSING[1:])
+    cluster = stopped_cluster
+    await cluster.pool.swap("machine-2", gpus=2)
+    gate = cluster.gate()
     await cluster.start()
-    first = await cluster.submit("first", time_limit=Duration(seconds=300))
-    await cluster.event(first.job_id, is_run("compiling"))
+    first = await cluster.running("first", time_limit=Duration(seconds=300))
     large = await cluster.submit("large", resources=takes)
     late = await cluster.submit("late", time_limit=Duration(seconds=600))
-    short = await cluster.submit("short", time_limit=Duration(seconds=30))
-    await cluster.event(short.job_id, is_run("compiling"))
+    short = await cluster.running("short", time_limit=Duration(seconds=30))
     assert (await cluster.job(late.job_id)).state == scheduler_pb2.JOB_STATE_QUEUED
     gate.set()
     await cluster.events_to_end(late.job_id)
@@ -397,20 +376,17 @@ async def test_a_large_job_has_its_gpus_kept_and_only_short_ones_start_there_bef
 async def test_gpus_kept_for_a_large_job_go_to_no_job_that_takes_their_type_as_a_fallback(
     stopped_cluster: Cluster,
 ) -> None:
-    cluster, gate = stopped_cluster, asyncio.Event()
-    await cluster.pool.tell("machine-1", "STOPPED")
-    await cluster.pool.tell("machine-2", "WARM", gpus=2)
-    cluster.executor.script = (compiling(), gate, *PASSING[1:])
+    cluster = stopped_cluster
+    await cluster.pool.swap("machine-2", gpus=2)
+    gate = cluster.gate()
     await cluster.start()
-    first = await cluster.submit("first", time_limit=Duration(seconds=300))
-    await cluster.event(first.job_id, is_run("compiling"))
+    first = await cluster.running("first", time_limit=Duration(seconds=300))
     large = await cluster.submit("large", resources=scheduler_pb2.Resources(gpus=2))
     late = await cluster.submit("late", time_limit=Duration(seconds=600))
     elsewhere = await cluster.submit(
         "elsewhere", gpu_type="MI210", fallback_gpu_types=["MI300X"], time_limit=Duration(seconds=600)
     )
-    short = await cluster.submit("short", time_limit=Duration(seconds=30))
-    await cluster.event(short.job_id, is_run("compiling"))
+    short = await cluster.running("short", time_limit=Duration(seconds=30))
     assert (await cluster.job(elsewhere.job_id)).state == scheduler_pb2.JOB_STATE_QUEUED
     gate.set()
     await cluster.events_to_end(large.job_id)
@@ -423,13 +399,11 @@ async def test_gpus_kept_for_a_large_job_go_to_no_job_that_takes_their_type_as_a
 async def test_a_gpu_that_comes_free_unheard_goes_to_no_small_job_while_a_large_one_waits(
     stopped_cluster: Cluster,
 ) -> None:
-    cluster, gate = stopped_cluster, asyncio.Event()
-    await cluster.pool.tell("machine-1", "STOPPED")
-    await cluster.pool.tell("machine-2", "WARM", gpus=2)
-    cluster.executor.script = (compiling(), gate, *PASSING[1:])
+    cluster = stopped_cluster
+    await cluster.pool.swap("machine-2", gpus=2)
+    gate = cluster.gate()
     await cluster.start()
-    first = await cluster.submit("first", time_limit=Duration(seconds=300))
-    await cluster.event(first.job_id, is_run("compiling"))
+    first = await cluster.running("first", time_limit=Duration(seconds=300))
     await cluster.pool.tell("machine-2", "WARM", gpus=2, free_masks=[0, 0])
     large = await cluster.submit("large", resources=scheduler_pb2.Resources(gpus=2, devices=2))
     late = await cluster.submit("late", time_limit=Duration(seconds=600))
@@ -443,18 +417,14 @@ async def test_a_gpu_that_comes_free_unheard_goes_to_no_small_job_while_a_large_
 
 
 async def test_a_range_of_gpus_starts_with_what_is_free_and_pays_for_that(stopped_cluster: Cluster) -> None:
-    cluster, gate = stopped_cluster, asyncio.Event()
-    await cluster.pool.tell("machine-1", "STOPPED")
-    await cluster.pool.tell("machine-2", "WARM", gpus=4)
-    cluster.executor.script = (compiling(), gate, *PASSING[1:])
+    cluster = stopped_cluster
+    await cluster.pool.swap("machine-2", gpus=4)
+    gate = cluster.gate()
     await cluster.start()
     takes = scheduler_pb2.Resources(gpus=8, least_gpus=1)
-    one = await cluster.submit("one")
-    await cluster.event(one.job_id, is_run("compiling"))
-    several = await cluster.submit("several", resources=takes)
-    await cluster.event(several.job_id, is_run("compiling"))
-    least = await cluster.submit("least", resources=takes)
-    await cluster.event(least.job_id, is_run("compiling"))
+    one = await cluster.running("one")
+    several = await cluster.running("several", resources=takes)
+    least = await cluster.running("least", resources=takes)
     running = await cluster.job(several.job_id)
     gate.set()
     for job in (one, several, least):

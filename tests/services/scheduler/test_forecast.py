@@ -172,7 +172,7 @@ def test_it_is_said_why_nobody_knows_when_several_machines_are_free(bench: Bench
     bench.machine_of(WHOLE_GPU)
     assert "it takes 2 whole machines, and fewer are there or on their way" in why(several(1, 2))
     bench.machine("m2", vmpool_pb2.MACHINE_STATE_PROVISIONING, 0)
-    assert "nobody knows yet how long the machines that are being started take" in why(several(1, 2))
+    assert "it is not known yet how long the machines that are being started take" in why(several(1, 2))
     bench.machine("m2", vmpool_pb2.MACHINE_STATE_PROVISIONING, 0, start_seconds=200)
     assert bench.wait_of(several(1, 2)) == 200 * SECOND
     small = QueueSettings("small", resources={"gpu": Share(limit=1000)})

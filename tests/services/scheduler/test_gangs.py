@@ -148,8 +148,8 @@ async def test_its_machines_know_one_another_and_share_a_secret_of_their_own(mac
     assert [gang.rank for gang in gangs] == [0, 1]
     for gang in gangs:
         assert [(node.name, node.address) for node in gang.nodes] == [
-            ("node-0", "198.18.0.1"),
-            ("node-1", "198.18.0.2"),
+            ("node-0", "10.128.0.97"),
+            ("node-1", "10.128.0.98"),
         ]
         assert (gang.gang_id, gang.ssh_seed) == (gangs[0].gang_id, gangs[0].ssh_seed)
     assert len(gangs[0].ssh_seed) == SEED_BYTES
@@ -412,6 +412,17 @@ async def test_more_machines_than_the_pool_may_have_are_refused(machines: Machin
     assert error.code() is grpc.StatusCode.INVALID_ARGUMENT
     said = "is 24, which takes 3 machines; the pool may have 2 machines (VMPOOL_MAX_MACHINES)"
     assert said in (error.details() or "")
+
+
+async def test_machines_that_do_not_reach_one_another_are_refused_with_the_setting(machines: Machines) -> None:
+    pool = machines.cluster.pool
+    pool.max_machines, pool.machine_network = 6, ""
+    error = await refused(machines.made())
+    assert error.code() is grpc.StatusCode.INVALID_ARGUMENT
+    assert "spec.distributed: needs machines that reach one another" in (error.details() or "")
+    assert "(VMPOOL_MACHINE_NETWORK)" in (error.details() or "")
+    pool.gpus_per_machine = 8
+    assert (await machines.made(key="one", gpus=8, distributed=False, allow_slow_links=False)).reservation_id
 
 
 async def test_machines_without_a_promised_link_are_refused_unless_that_will_do(machines: Machines) -> None:

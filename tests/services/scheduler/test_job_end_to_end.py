@@ -1,14 +1,12 @@
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING
 
 from wavepool.executor.v1 import run_event_pb2
 from wavepool.scheduler.v1 import scheduler_pb2
 from wavepool.vmpool.v1 import vmpool_pb2
 
-from tests.services.scheduler.cluster import is_run, kinds
-from tests.services.scheduler.scripted_executor import PASSING, compiling
+from tests.services.scheduler.cluster import kinds
 
 if TYPE_CHECKING:
     from tests.services.scheduler.cluster import Cluster
@@ -50,8 +48,7 @@ async def test_ended_job_is_charged_for_its_billable_time_and_gives_its_lease_ba
 
 async def test_job_that_ran_on_a_fallback_is_charged_at_the_price_of_that(cluster: Cluster) -> None:
     cluster.billing.prices = {"MI250X": 9_000_000, "MI210": 1_800_000}
-    await cluster.pool.tell("machine-1", "STOPPED")
-    await cluster.pool.tell("machine-2", "WARM", gpu_type="MI210")
+    await cluster.pool.swap("machine-2", gpu_type="MI210")
     job = await cluster.submit(fallback_gpu_types=["MI250X", "MI210"])
     events = await cluster.events_to_end(job.job_id)
     [settlement] = cluster.billing.settled.values()
@@ -63,11 +60,9 @@ async def test_job_that_ran_on_a_fallback_is_charged_at_the_price_of_that(cluste
 
 async def test_retried_job_is_charged_at_the_price_of_its_last_machine(cluster: Cluster) -> None:
     cluster.billing.prices = {"MI210": 1_800_000}
-    gate = asyncio.Event()
-    cluster.executor.script = (compiling(), gate, *PASSING[1:])
+    gate = cluster.gate()
     await cluster.pool.tell("machine-2", "WARM", gpu_type="MI210")
-    job = await cluster.submit(fallback_gpu_types=["MI210"])
-    await cluster.event(job.job_id, is_run("compiling"))
+    job = await cluster.running(fallback_gpu_types=["MI210"])
     assert (await cluster.job(job.job_id)).machine_gpu_type == "MI300X"
     await cluster.pool.tell("machine-1", "LOST")
     await cluster.event(job.job_id, lambda event: event.HasField("retrying"))

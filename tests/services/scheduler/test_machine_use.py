@@ -74,7 +74,7 @@ async def test_a_job_that_wants_a_new_machine_leaves_a_free_one_and_gets_its_own
     job = await submitted(cluster, MACHINE_REUSE_CREATE)
     await until(lambda: cluster.pool.own_demands[-1:] == [[job.job_id]])
     waits = await why(cluster, job)
-    assert waits.reason == "It wants a new machine of its own with MI300X (`create`)."
+    assert waits.reason == "It needs a new machine of its own with MI300X (`create`)."
     assert [one.reason for one in waits.machines] == ["it was not started for this job"]
     assert not any(cluster.pool.demands)
 
@@ -82,8 +82,7 @@ async def test_a_job_that_wants_a_new_machine_leaves_a_free_one_and_gets_its_own
     await cluster.event(job.job_id, lambda event: event.provisioning.machine.machine_id == "machine-2")
     assert "is being started" in (await why(cluster, job)).reason
     cluster.executor.script = (compiling(), gate, *PASSING[1:])
-    first = await cluster.submit("first")
-    await cluster.event(first.job_id, is_run("compiling"))
+    first = await cluster.running("first")
     second = await cluster.submit("second")
     refused = {one.machine_id: one.reason for one in (await why(cluster, second)).machines}
     assert refused["machine-2"] == "it was started for another job"
@@ -100,8 +99,7 @@ async def test_a_machine_whose_job_waits_no_longer_or_that_was_used_is_for_every
     cluster = stopped_cluster
     await cluster.start()
     job = await submitted(cluster, MACHINE_REUSE_CREATE)
-    await cluster.pool.tell("machine-1", "STOPPED")
-    await cluster.pool.tell("machine-2", "WARM", own_job_id=job.job_id, jobs_run=1)
+    await cluster.pool.swap("machine-2", own_job_id=job.job_id, jobs_run=1)
     await cluster.pool.tell("machine-3", "STARTING", own_job_id=job.job_id)
     other = await cluster.submit("other")
     assert await ran_on(cluster, other) == "machine-2"

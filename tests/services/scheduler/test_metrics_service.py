@@ -11,7 +11,7 @@ from wavepool.scheduler.v1 import metrics_pb2 as pb
 from wavepool.scheduler.v1.metrics_pb2_grpc import MetricsServiceStub
 
 from servicekit.rpc.errors import RpcFailure, rpc_failure
-from tests.services.scheduler.cluster import ACCOUNT, TIMEOUT_SECONDS, USER, is_run, until
+from tests.services.scheduler.cluster import ACCOUNT, TIMEOUT_SECONDS, USER, until
 from tests.services.scheduler.scripted_executor import compiling, finished
 from vocabulary import readings
 
@@ -76,8 +76,7 @@ async def test_what_waits_is_told_at_once_with_why_nothing_starts(stopped_cluste
     stuck = await cluster.submit("stuck", gpu_type="MI210")
     await cluster.event(stuck.job_id, lambda event: "no machine can be had" in event.queued.message)
     cluster.executor.script = [compiling(), asyncio.Event(), finished()]
-    job = await cluster.submit("runs")
-    await cluster.event(job.job_id, is_run("compiling"))
+    await cluster.running("runs")
     answer = await metrics(cluster).GetCurrentMetrics(pb.GetCurrentMetricsRequest())
     shown = {one.gpu_type: (one.waiting_jobs, one.stuck_jobs, one.running_jobs) for one in answer.queues}
     assert shown == {"MI210": (1, 1, 0), "MI300X": (0, 0, 1)}

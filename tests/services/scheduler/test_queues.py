@@ -62,12 +62,6 @@ async def listed(cluster: Cluster) -> dict[str, queues_pb2.QueueStatus]:
     return {status.queue.name: status for status in answer.queues}
 
 
-async def running(cluster: Cluster, key: str, **changes: Any) -> scheduler_pb2.Job:
-    job = await cluster.submit(key, **changes)
-    await cluster.event(job.job_id, is_run("compiling"))
-    return job
-
-
 async def test_a_tree_is_shown_before_it_is_made_and_outlives_the_process(cluster: Cluster) -> None:
     lab, red = team("lab", 8, display_name="The lab"), team("red", 4, parent="lab")
 
@@ -185,10 +179,9 @@ async def test_jobs_go_to_queues_that_exist_are_open_and_have_no_queues_below(cl
 
 
 async def test_a_closed_queue_finishes_its_jobs_and_then_may_go(cluster: Cluster) -> None:
-    gate = asyncio.Event()
-    cluster.executor.script = (compiling(), gate, *PASSING[1:])
+    gate = cluster.gate()
     await apply(cluster, team("red"))
-    job = await running(cluster, "job", queue="red")
+    job = await cluster.running("job", queue="red")
 
     error = await refusal(cluster, removed=["red"])
     split = await refusal(cluster, team("below", parent="red"))
@@ -206,15 +199,14 @@ async def test_a_closed_queue_finishes_its_jobs_and_then_may_go(cluster: Cluster
 
 @pytest.mark.parametrize("policy", [0, FAIRNESS_POLICY_KUEUE])
 async def test_a_queue_gets_its_quota_back_and_the_job_that_gave_way_runs_again(cluster: Cluster, policy: int) -> None:
-    gate = asyncio.Event()
-    cluster.executor.script = (compiling(), gate, *PASSING[1:])
+    gate = cluster.gate()
     lab = team("lab", 1, policy=policy, reclaim_min_runtime=NO_TIME)
     await apply(
         cluster, lab, team("owner", 1, parent="lab"), team("guest", 0, parent="lab", reclaim_min_runtime=NO_TIME)
     )
-    guest = await running(cluster, "guest", queue="guest")
+    guest = await cluster.running("guest", queue="guest")
 
-    owner = await running(cluster, "owner", queue="owner")
+    owner = await cluster.running("owner", queue="owner")
     waits = await cluster.job(guest.job_id)
     gate.set()
     owner_events, guest_events = [await cluster.events_to_end(job.job_id) for job in (owner, guest)]
@@ -239,7 +231,7 @@ async def test_a_movable_run_makes_room_for_a_larger_one_and_pays_for_its_last_a
         await cluster.pool.tell(name, "WARM", gpus=2)
     cluster.executor.script = (compiling(), gate, *PASSING[1:])
     await cluster.start()
-    small = [await running(cluster, f"small {number}", movable=True, placement="spread") for number in range(2)]
+    small = [await cluster.running(f"small {number}", movable=True, placement="spread") for number in range(2)]
     before = [(await cluster.job(job.job_id)).machine_id for job in small]
     large = await cluster.submit("large", resources=scheduler_pb2.Resources(gpus=2))
     await cluster.event(large.job_id, lambda event: event.HasField("queued"))
@@ -275,15 +267,15 @@ async def test_the_place_of_a_run_that_is_cancelled_while_it_moves_is_free_at_on
     cluster.executor.script = (compiling(), gate, *PASSING[1:])
     cluster.executor.deaf_to_cancel = True
     await cluster.start()
-    moving = await running(cluster, "moving", movable=True, placement="spread")
-    staying = await running(cluster, "staying", placement="spread")
+    moving = await cluster.running("moving", movable=True, placement="spread")
+    staying = await cluster.running("staying", placement="spread")
     await cluster.cancel(moving.job_id)
     clock.later = MOVE_COOL_DOWN
-    large = await running(cluster, "large", resources=scheduler_pb2.Resources(gpus=2))
+    large = await cluster.running("large", resources=scheduler_pb2.Resources(gpus=2))
     ended = (await cluster.events_to_end(moving.job_id))[-1].ended
     assert ended.state == scheduler_pb2.JOB_STATE_CANCELLED
 
-    await running(cluster, "small")
+    await cluster.running("small")
 
     gate.set()
     for job in (staying, large):
@@ -293,17 +285,16 @@ async def test_the_place_of_a_run_that_is_cancelled_while_it_moves_is_free_at_on
 async def test_a_range_starts_again_with_fewer_gpus_when_another_queue_takes_back_its_share(
     stopped_cluster: Cluster,
 ) -> None:
-    cluster, gate = stopped_cluster, asyncio.Event()
-    await cluster.pool.tell("machine-1", "STOPPED")
-    await cluster.pool.tell("machine-2", "WARM", gpus=4)
-    cluster.executor.script = (compiling(), gate, *PASSING[1:])
+    cluster = stopped_cluster
+    await cluster.pool.swap("machine-2", gpus=4)
+    gate = cluster.gate()
     await cluster.start()
     red, blue = (team(name, 2, parent="lab", reclaim_min_runtime=NO_TIME) for name in ("red", "blue"))
     await apply(cluster, team("lab", 4, reclaim_min_runtime=NO_TIME), red, blue)
-    wide = await running(cluster, "wide", queue="red", resources=scheduler_pb2.Resources(gpus=4, least_gpus=1))
+    wide = await cluster.running("wide", queue="red", resources=scheduler_pb2.Resources(gpus=4, least_gpus=1))
     before = await cluster.job(wide.job_id)
 
-    small = await running(cluster, "small", queue="blue")
+    small = await cluster.running("small", queue="blue")
     await cluster.event(wide.job_id, lambda event: event.attempt == 2 and event.run.HasField("compiling"))
     gate.set()
     wide_events = await cluster.events_to_end(wide.job_id)
@@ -318,14 +309,14 @@ async def test_a_range_starts_again_with_fewer_gpus_when_another_queue_takes_bac
 
 
 async def test_a_queue_at_its_limit_waits_though_a_gpu_is_free(stopped_cluster: Cluster) -> None:
-    cluster, gate = stopped_cluster, asyncio.Event()
+    cluster = stopped_cluster
     await cluster.pool.tell("machine-2", "WARM")
-    cluster.executor.script = (compiling(), gate, *PASSING[1:])
+    gate = cluster.gate()
     await cluster.start()
     await apply(cluster, Queue(name="small", resources={"gpu": QueueResource(limit=1)}))
-    first = await running(cluster, "first", queue="small")
+    first = await cluster.running("first", queue="small")
     second = await cluster.submit("second", queue="small")
-    third = await running(cluster, "third")
+    third = await cluster.running("third")
 
     why = await stub(cluster).ExplainJob(ExplainJobRequest(job_id=second.job_id))
     shares = {share.gpu_type: share for share in (await listed(cluster))["small"].shares}
@@ -342,10 +333,10 @@ async def test_a_queue_at_its_limit_waits_though_a_gpu_is_free(stopped_cluster: 
 
 
 async def test_a_job_is_explained_wherever_it_is(stopped_cluster: Cluster) -> None:
-    cluster, gate = stopped_cluster, asyncio.Event()
-    cluster.executor.script = (compiling(), gate, *PASSING[1:])
+    cluster = stopped_cluster
+    gate = cluster.gate()
     await cluster.start()
-    first = await running(cluster, "first")
+    first = await cluster.running("first")
     waiting = [await cluster.submit(f"waiting {number}") for number in range(2)]
 
     async def why(job: scheduler_pb2.Job) -> queues_pb2.ExplainJobResponse:
@@ -360,7 +351,7 @@ async def test_a_job_is_explained_wherever_it_is(stopped_cluster: Cluster) -> No
     assert "runs on machine-1" in runs.reason
     assert (last.position, last.ahead_in_queue, last.ahead_in_others) == (2, 1, 0)
     assert "1 job is ahead" in last.reason
-    assert re.search(r"Those on machine-1 have by \d\d:\d\d:\d\d UTC", following.remedy)
+    assert re.search(r"Runs on machine-1 end by \d\d:\d\d:\d\d UTC", following.remedy)
     assert [(one.machine_id, first.job_id in one.reason) for one in last.machines] == [("machine-1", True)]
     assert "over" in over.reason
     with pytest.raises(grpc.aio.AioRpcError) as caught:
@@ -400,8 +391,7 @@ def inventory_of(cluster: Cluster) -> Inventory:
 
 
 async def test_a_user_has_only_so_many_jobs_in_flight_in_a_queue_and_those_above_it(cluster: Cluster) -> None:
-    gate = asyncio.Event()
-    cluster.executor.script = (compiling(), gate, *PASSING[1:])
+    gate = cluster.gate()
     await apply(cluster, team("lab", max_jobs_per_user=1), team("red", parent="lab", max_jobs_per_user=5))
     first = await cluster.submit("first", queue="red")
 
@@ -445,11 +435,10 @@ CLASSES = {"batch": JobClass(), "soon": JobClass(value=20), "boss": JobClass(val
 
 
 async def test_classes_of_a_queue_or_of_one_above_order_its_jobs(cluster: Cluster) -> None:
-    gate = asyncio.Event()
-    cluster.executor.script = (compiling(), gate, *PASSING[1:])
+    gate = cluster.gate()
     lab = team("lab", classes=CLASSES, default_class="batch", ordering="classic")
     await apply(cluster, lab, team("red", parent="lab"), team("plain"))
-    first = await running(cluster, "first", queue="red")
+    first = await cluster.running("first", queue="red")
     batch = await cluster.submit("batch", queue="red")
     soon = await cluster.submit("soon", queue="red", job_class="soon")
     plain = await cluster.submit("plain", queue="plain")

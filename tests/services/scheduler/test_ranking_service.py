@@ -60,7 +60,7 @@ async def test_times_of_the_cpu_device_have_no_rank(cluster: Cluster) -> None:
         ({"problem": "leaky-relo"}, grpc.StatusCode.NOT_FOUND, "leaky-relu"),
         ({"gpu_type": "MI30X"}, grpc.StatusCode.INVALID_ARGUMENT, "the nearest is MI300X"),
         ({"dtype": "float23"}, grpc.StatusCode.INVALID_ARGUMENT, "float32"),
-        ({"timing_mode": 9}, grpc.StatusCode.INVALID_ARGUMENT, "9 is none of cold, hot, first-call"),
+        ({"timing_mode": 9}, grpc.StatusCode.INVALID_ARGUMENT, "9 is not valid; choose cold, hot, first-call"),
         ({"limit": -1}, grpc.StatusCode.INVALID_ARGUMENT, "from 0 to 200"),
     ],
 )

@@ -17,6 +17,7 @@ from services.scheduler.jobs.errors import InvalidRequestError
 from services.scheduler.jobs.reservation import GRACE, PART, Extension, Reservation, ReservationState, state_of
 from services.scheduler.jobs.reservation_checks import (
     NO_LINKS,
+    NO_NETWORK,
     ReservationLimits,
     admit_reservation,
     changed_keys,
@@ -203,7 +204,13 @@ def test_several_machines_are_whole_ones_that_start_together() -> None:
     ],
 )
 def test_more_machines_than_the_pool_may_have_are_too_many(machines: int, most: int, fault: str) -> None:
-    assert wrong_machines(machines, most) == ([("spec.gpus", fault)] if fault else [])
+    assert wrong_machines(machines, most, "10.0.0.0/8") == ([("spec.gpus", fault)] if fault else [])
+
+
+def test_several_machines_need_a_network() -> None:
+    assert wrong_machines(2, 2, "") == [("spec.distributed", NO_NETWORK)]
+    assert wrong_machines(1, 2, "") == []
+    assert wrong_machines(2, 0, "") == [], "nobody has asked the pool yet"
 
 
 @pytest.mark.parametrize(
@@ -284,7 +291,7 @@ def test_extensions_fill_up_what_is_left_and_no_more() -> None:
     reservation = replace(PLAIN, duration=24 * HOUR)
     assert extension_of(24 * 3600, reservation, LIMITS) == 24 * HOUR
     full = reservation.extended(Extension(24 * HOUR, BEGIN, "", "key"))
-    with pytest.raises(InvalidRequestError, match="all that it may have"):
+    with pytest.raises(InvalidRequestError, match="its limit"):
         extension_of(60, full, LIMITS)
     with pytest.raises(InvalidRequestError, match=r"the least is 1 minute$"):
         extension_of(0, reservation, LIMITS)

@@ -267,7 +267,7 @@ async def test_who_is_removed_while_the_machine_is_silent_stays_removed(cluster:
     error = await refused(update(cluster, reservation, remove_users=["bob"]))
 
     assert error.code() == grpc.StatusCode.FAILED_PRECONDITION
-    assert "it is told again until it does" in (error.details() or "")
+    assert "may stay connected until it answers" in (error.details() or "")
     stored = await cluster.reservation(reservation.reservation_id)
     assert [key.user for key in stored.spec.keys] == ["alice"]
     told = len(cluster.sessions.updates)

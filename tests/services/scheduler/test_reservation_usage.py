@@ -92,8 +92,7 @@ def test_gpu_hours_in_a_week_count_what_was_used_and_what_is_reserved() -> None:
     goes_on = reserved(NOON - HOUR, 4 * HOUR, gpus=2)
     assert above_limits(reserved(NOON, 6 * HOUR), [old, used, goes_on], limits, NOON) == ""
     assert above_limits(reserved(NOON, 7 * HOUR), [old, used, goes_on], limits, NOON) == (
-        "7 GPU hours are more than what is left of the 20 that each user may have in a week: "
-        "6, with what is reserved now"
+        "7 GPU hours are more than are left of the 20 that each user may have in a week: 6, with what is reserved now"
     )
 
 

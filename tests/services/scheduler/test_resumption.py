@@ -17,9 +17,9 @@ from services.scheduler.jobs.states import JobState
 from services.scheduler.server import MIGRATIONS
 from services.scheduler.store.job_reader import JobReader
 from services.scheduler.store.job_store import JobStore
-from tests.services.scheduler.cluster import ACCOUNT, is_run, kinds, until
+from tests.services.scheduler.cluster import ACCOUNT, kinds, until
 from tests.services.scheduler.jobs import ACCEPTED, LEASE, a_job
-from tests.services.scheduler.scripted_executor import PASSING, TOKEN, compiling
+from tests.services.scheduler.scripted_executor import TOKEN
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -110,10 +110,8 @@ async def test_job_whose_lease_ended_meanwhile_is_tried_again(stopped_cluster: C
 async def test_run_in_flight_is_attached_to_and_its_log_has_no_seam(stopped_cluster: Cluster) -> None:
     cluster = stopped_cluster
     await cluster.start()
-    gate = asyncio.Event()
-    cluster.executor.script = (compiling(), gate, *PASSING[1:])
-    job = await cluster.submit()
-    await cluster.event(job.job_id, is_run("compiling"))
+    gate = cluster.gate()
+    job = await cluster.running()
     await cluster.stop()
     gate.set()
     await cluster.start()

@@ -54,8 +54,8 @@ def test_whoever_is_ended_by_an_operator_reads_that_and_nothing_of_leases(
     ending = ending_after_loss(a_job(reservation=reservation), stopped, 3, now)
     assert ending
     for message in (ending.message, *filter(None, [lost_with_disk(reservation, stopped, now)])):
-        assert message.startswith("Ended as the operator stopped Wavepool. ")
-        assert "given back" in message
+        assert message.startswith("Ended because the operator stopped Wavepool. ")
+        assert "refunded" in message
         assert "lease" not in message
 
 

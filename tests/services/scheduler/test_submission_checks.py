@@ -143,7 +143,7 @@ def test_any_request_is_either_admitted_in_canonical_words_or_refused_by_name(re
     ("changes", "words"),
     [
         ({"resources": Resources(fraction=0.5)}, "is for whole GPUs"),
-        ({"resources": Resources(quiet=True)}, "a quiet run stays where it is"),
+        ({"resources": Resources(quiet=True)}, "a quiet run is never moved"),
         ({"mode": RUN_MODE_FULL}, "measure times"),
         ({"mode": RUN_MODE_BENCHMARK}, "measure times"),
     ],

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 pytestmark = [
     pytest.mark.docker,
+    pytest.mark.ssh,
     pytest.mark.executor_image,
     pytest.mark.network,
     pytest.mark.slow,

@@ -2,15 +2,18 @@ from __future__ import annotations
 
 import asyncio
 from datetime import timedelta
+from ipaddress import IPv4Network
 from typing import TYPE_CHECKING, Any
 
 import grpc
 import pytest
 from google.protobuf.duration_pb2 import Duration
+from pydantic import ValidationError
 from wavepool.executor.v1 import inventory_pb2
 from wavepool.vmpool.v1 import vmpool_pb2 as pb
 
-from services.vmpool.machines.machine import MachineState
+from services.vmpool.config import VmPoolSettings
+from services.vmpool.machines.machine import Inventory, MachineState
 from services.vmpool.providers.scope import Scope
 from tests.services.vmpool.grpc_failures import failure
 
@@ -39,6 +42,7 @@ def seconds(number: int) -> Duration:
 
 
 async def test_a_lease_carries_what_its_holder_needs(bench: Bench, stub: VmPoolServiceAsyncStub) -> None:
+    bench.executors.inventory = Inventory(address="10.128.0.7")
     machine = await bench.warm_machine()
     answer = await stub.AcquireLease(acquire(duration=seconds(30)))
     lease, machine_now = answer.grants[0].lease, answer.grants[0].machine
@@ -48,6 +52,7 @@ async def test_a_lease_carries_what_its_holder_needs(bench: Bench, stub: VmPoolS
         [inventory_pb2.Slot(eighths=8)],
         pb.START_KIND_COLD_START,
     )
+    assert lease.machine_address == "10.128.0.7"
     assert lease.expire_time.seconds == int(bench.clock.now().timestamp()) + 30
     assert (machine_now.state, machine_now.free_eighths) == (pb.MACHINE_STATE_BUSY, 0)
     renewed = await stub.RenewLease(pb.RenewLeaseRequest(lease_id=lease.lease_id, duration=seconds(90)))
@@ -275,6 +280,23 @@ async def test_metrics_sum_the_pool_up(bench: Bench, stub: VmPoolServiceAsyncStu
         gpus_per_machine=bench.settings.gpus_per_machine,
     )
     assert (await stub.GetMachine(pb.GetMachineRequest(machine_id=machine.machine_id))).machine.jobs_run == 2
+
+
+async def test_metrics_say_in_which_network_machines_reach_one_another(
+    bench: Bench, stub: VmPoolServiceAsyncStub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert (await stub.GetPoolMetrics(pb.GetPoolMetricsRequest())).machine_network == ""
+    monkeypatch.setattr(bench.settings, "machine_network", IPv4Network("10.128.0.0/20"))
+    assert (await stub.GetPoolMetrics(pb.GetPoolMetricsRequest())).machine_network == "10.128.0.0/20"
+
+
+def test_a_network_with_an_address_of_a_machine_is_no_setting(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VMPOOL_MACHINE_NETWORK", "10.128.0.0/20")
+    assert VmPoolSettings().machine_network == IPv4Network("10.128.0.0/20")
+    for wrong in ("10.128.0.7/20", "fd00::/8", "all"):
+        monkeypatch.setenv("VMPOOL_MACHINE_NETWORK", wrong)
+        with pytest.raises(ValidationError, match="machine_network"):
+            VmPoolSettings()
 
 
 @pytest.mark.parametrize(("hours", "longest"), [(12, timedelta(hours=11.5)), (0.25, timedelta(0))])

@@ -7,7 +7,6 @@ import signal
 import sys
 from asyncio.subprocess import PIPE
 from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import grpc
@@ -16,17 +15,17 @@ from google.protobuf.duration_pb2 import Duration
 from wavepool.vmpool.v1 import vmpool_pb2 as pb
 
 from tests.service_token import SERVICE_TOKEN
-from tests.services.executor.sessions.session_client import Access, Person, SessionClient, session_request
+from tests.services.executor.sessions.session_client import PROXY, Access, Person, SessionClient, session_request
 from tests.services.vmpool.pool_process import PoolProcess, leased
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterator, Sequence
+    from pathlib import Path
 
 pytestmark = [pytest.mark.sshd, pytest.mark.bubblewrap, pytest.mark.slow, pytest.mark.timeout(300)]
 
 LOCAL = {"VMPOOL_LOCAL_EXECUTOR_PORT": "0", "VMPOOL_LOST_AFTER": "60"}
 """On a busy computer, heartbeats of a healthy machine may be late."""
-PROXY = Path(__file__).with_name("tunnel_proxy.py")
 
 
 @pytest.fixture
@@ -46,7 +45,8 @@ class TunnelAccess(Access):
     """A session that ssh reaches through vmpool."""
 
     def through(self, pool: PoolProcess, lease: pb.Lease) -> TunnelAccess:
-        self._words = [sys.executable, PROXY, pool.target, SERVICE_TOKEN.file, lease.lease_id, self.session_id]
+        opened = (SERVICE_TOKEN.file, lease.lease_id, self.session_id)
+        self._words = [sys.executable, PROXY, "tunnel", pool.target, *opened]
         return self
 
     def proxy(self) -> Sequence[object]:

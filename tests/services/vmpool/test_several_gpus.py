@@ -194,7 +194,7 @@ async def test_a_machine_that_takes_no_lease_reports_no_free_slots(bench: Bench,
     await bench.machines.drain("m1", "asked")
     assert list((await stub.GetMachine(pb.GetMachineRequest(machine_id="m1"))).machine.free_masks) == [0, 0]
     refused = await failure(stub.AcquireLease(acquire(eighths=0, placements=[placement("m1", slots(0))])))
-    assert (refused.code, "is draining and takes no lease" in refused.message) == (
+    assert (refused.code, "is draining and cannot be leased" in refused.message) == (
         grpc.StatusCode.FAILED_PRECONDITION,
         True,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
-from servicekit.rpc.server import WrongSettingsError
+from servicekit.settings.config import WrongSettingsError
 from servicekit.settings.plugins import (
     BrokenPluginError,
     PluginGroup,

@@ -54,7 +54,7 @@ class Conductor:
         that failed, the device has to open again and pass the canary; if it does not, the remaining steps are not run.
         """
         self.logs.mkdir(parents=True, exist_ok=True)
-        # The device is opened anew each time, because somebody may have mended it between two runs.
+        # The device is opened again each time, because it may have been repaired between two runs.
         before = self.journal.results.get(OPEN_DEVICE)
         self._tell_and_run(step_named(OPEN_DEVICE), "", seconds)
         if before and before.outcome is Outcome.FAILED and self._is_open:

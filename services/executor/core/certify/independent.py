@@ -80,7 +80,7 @@ async def compared(step: str, slug: str, context: RunContext) -> StepResult:
     device, kernel = context.device.describe(), KERNELS[slug]
     if device.is_simulated:
         return StepResult(
-            step, Outcome.NOT_POSSIBLE, "times of a simulated device are made up; no program can tell them"
+            step, Outcome.NOT_POSSIBLE, "times of a simulated device are made up; no program can measure them"
         )
     case = kernel.case(is_gpu=device.is_gpu)
     try:

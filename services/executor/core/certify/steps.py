@@ -37,7 +37,7 @@ TITLES = {
     Section.ATTACKS: "Attacks get the verdict that is documented for this device",
     Section.SPREAD: "Spread and gain: the same kernel submitted again and again",
     Section.INDEPENDENT: "Our times beside those of a program without our code",
-    Section.OVERHEAD: "What a whole submission takes, by stage",
+    Section.OVERHEAD: "Time of a whole submission, by stage",
 }
 # Limits of wall time; a step that takes longer hangs. A run's own limits (core/model/limits.py) end it earlier, if the
 # driver lets them.

@@ -190,7 +190,7 @@ class CaseJudge:
         return self._surrounded(trial.inputs, call, 0)
 
     def write(self, channel: Channel, trial: Trial) -> None:
-        """Writes a trial into the shared memory; of arrays that its rules make anew, only the guards."""
+        """Writes a trial into the shared memory; of arrays that its rules make again, only the guards."""
         layout = trial.layout
         channel.resize(layout.file_bytes)
         channel.write(0, [plan_bytes(layout, trial.inputs, trial.rules)])

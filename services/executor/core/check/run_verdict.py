@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 _MOST_NAMED = 5
 """The most cases that are named for one reason to leave them out, and the most such reasons."""
 _MOST_NAME = 60
-_LEFT_BEHIND = " What it left running cannot be ended, so this machine takes no more runs; this one is not charged."
+_LEFT_BEHIND = " Processes that it left cannot be ended, so this machine accepts no more runs. This run is not charged."
 _ORIGINS = {"cpu": " on a CPU, whose times never rank", "sim": ", simulated"}
 
 
@@ -175,7 +175,7 @@ class Progress:
         return cast("Mapping[str, Any]", self.report.get("problem_definition", {}))
 
     def _whose(self) -> str:
-        own = " The problem is by its author's own definition, so this ranks beside no other."
+        own = " The problem is by its author's own definition, so it is not ranked."
         return own if self._authored() else self._substitution()
 
     def _substitution(self) -> str:
@@ -224,7 +224,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _with_flag(message: str, *, truncated: bool) -> str:
-    return f"{message} (It printed more than is kept; the rest was thrown away.)" if truncated else message
+    return f"{message} (It printed more than is kept; the rest was dropped.)" if truncated else message
 
 
 def _text(data: bytes) -> str:

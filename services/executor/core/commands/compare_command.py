@@ -17,7 +17,7 @@ _SENTENCES = {
     Order.FASTER: "the second is faster",
     Order.SLOWER: "the second is slower",
     Order.SAME: "no difference that counts",
-    Order.UNCLEAR: "the measurements do not tell",
+    Order.UNCLEAR: "the measurements do not show a difference",
 }
 
 

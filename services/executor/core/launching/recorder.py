@@ -180,7 +180,7 @@ class _Recorder:
 class _Draw:
     """The arguments for the calls of one recording: the sizes of device arrays, and all values that the host can read.
 
-    Scalars and arrays that the host can read are drawn anew for each recording, as they are for each call.
+    Scalars and arrays that the host can read are drawn again for each recording, as they are for each call.
     """
 
     def __init__(self, problem: Problem, cases: Sequence[Case], seed: int) -> None:

@@ -47,7 +47,7 @@ class CoreJob:
     profile: bool = False
     """Whether to make a profile once verdict and timing are known."""
     longest_seconds: float = 0.0
-    """The time that the run may take; 0 if it has no limit. Whoever gives the job keeps it; we only need to know it."""
+    """The time that the run may take; 0 if it has no limit. The giver of the job enforces it."""
 
     @classmethod
     def of(cls, submission: Submission, size_set: SizeSet, seed: str = "") -> Self:

@@ -46,7 +46,7 @@ async def serve(context: RunContext, parent: int) -> int:
     emit = _event_writer(cancelled.set)
     async with open_place(context, set(Mode)) as place:
         # A task of its own, cancelled once: any other cancellation would interrupt a cleanup, its or ours. Reasons to
-        # cancel come together and again, as when whoever started us dies, and then who took us over.
+        # cancel come together and again, as when the process that started us dies, and then the one that took us over.
         job = asyncio.create_task(_serve(replace(context, place=place), emit, parent))
         cancelling = asyncio.create_task(cancelled.wait())
         await asyncio.wait((job, cancelling), return_when=asyncio.FIRST_COMPLETED)

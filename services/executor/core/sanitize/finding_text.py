@@ -16,7 +16,7 @@ _TITLES = {
     "no-device-memory": "access to memory that no device allocation holds (a host pointer, or none at all)",
     "use-after-free": "access to memory that was freed",
     "misaligned": "access at an address that is not aligned for its type",
-    "uninitialised": "read of memory that nobody wrote",
+    "uninitialised": "read of memory that was never written",
     "race": "race between threads of a block: no barrier between two accesses to the same bytes",
     "race-between-blocks": "race between blocks: nothing orders two accesses to the same bytes",
     "lockstep": "ordered only by the lockstep of a wavefront (advice)",

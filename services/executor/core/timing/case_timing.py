@@ -29,7 +29,7 @@ LAUNCHED_BY_SUBMISSION = (
 )
 """The reason for contract H. Everything else about the time may be right."""
 
-BUSY = "the machine was too busy to tell: run again"
+BUSY = "the machine was too busy to measure: run again"
 CACHES_MAY_BE_WARM = (
     "the sweep before each call was not seen to empty the caches, so these may be times of warm ones: run again, or "
     "ask for hot times"

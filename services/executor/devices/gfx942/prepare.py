@@ -12,18 +12,19 @@ from typing import TYPE_CHECKING
 
 from hipcpu import toolchain as cpu
 from hipcpu.build_folder import ToolchainError
-from hipcpu.prepare import PRECOMPILED, build_once, run_tool
+from hipcpu.prepare import PRECOMPILED, Part, build_parts, run_tool
 from services.executor.devices.gfx942 import device_library, toolchain
 
 if TYPE_CHECKING:
     from pathlib import Path
+    from typing import TextIO
 
 
-def prepare() -> toolchain.Prepared:
+def prepare(progress: TextIO | None = None) -> toolchain.Prepared:
     """Build the missing parts; raises ToolchainError with the compiler's messages if that fails."""
     prepared = toolchain.prepared()
-    build_once(prepared.include, _copy_headers)
-    build_once(prepared.compiled, _compile)
+    parts = (Part("headers", prepared.include, _copy_headers), Part("prelude", prepared.compiled, _compile))
+    build_parts("gfx942 compiler", parts, progress)
     return prepared
 
 
@@ -65,7 +66,7 @@ def main(arguments: list[str]) -> int:
     try:
         if device_library.find(toolchain.cache_folder()) is None:
             _fetch(is_needed="--fetch" in arguments)
-        prepared = prepare()
+        prepared = prepare(sys.stderr)
     except ToolchainError as error:
         print(error, file=sys.stderr)  # noqa: T201  a command-line program
         return 1

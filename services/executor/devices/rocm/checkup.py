@@ -122,7 +122,7 @@ class RocmCheckup:
         try:
             version = (module / "version").read_text().strip()
         except OSError:
-            message = f"amdgpu of the kernel {os.uname().release}, which tells no version"
+            message = f"amdgpu of the kernel {os.uname().release}, which reports no version"
             return DeviceFinding("driver", ok=True, message=message)
         found = _DRIVER_VERSION.match(version)
         if found and (int(found[1]), int(found[2])) < OLDEST_DRIVER:

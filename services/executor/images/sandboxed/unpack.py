@@ -1,7 +1,7 @@
 """Unpacks an image in a sandbox: `unpack.py LAYOUT ROOT SHELL`; writes one line of JSON.
 
 umoci unpacks the layers. The files then get the modes that sessions need, and the folders and files that a session's
-own are mounted over. Those must be no links: whoever mounts would follow them. SHELL is the one that the image wants;
+own are mounted over. Those must not be links: a mount would follow them. SHELL is the one that the image wants;
 the line says which one there is.
 
 The files belong to the user of this sandbox, and sessions have another one. Only with copies of their own can they
@@ -99,7 +99,7 @@ def make_folder(path: Path, *, is_replaced: bool) -> None:
     if stat.S_ISDIR(mode):
         return
     if mode and not is_replaced:
-        raise RefusedError(f"its /{path.name} is no folder")
+        raise RefusedError(f"its /{path.name} is not a folder")
     remove(path)
     path.mkdir()
     path.chmod(_FOLDER)

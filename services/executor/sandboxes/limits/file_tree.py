@@ -123,7 +123,7 @@ def _sizes(folder: int, levels: int, links: set[tuple[int, int]] | None = None) 
 
 
 def _empty(top: int) -> None:
-    # Random, so that whoever filled the folder cannot have taken a name.
+    # Random, so that the program that filled the folder cannot have taken a name.
     names_of_raised = (f"raised-{secrets.token_hex(16)}" for _ in itertools.count())
     while names := os.listdir(top):
         for name in names:

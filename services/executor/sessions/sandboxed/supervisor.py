@@ -116,9 +116,9 @@ class Supervisor:
             self._report(report="closed", connection=connection)
             raise
 
-    def _listen(self, descriptor: int, config: str) -> None:
+    def _listen(self, config: str, port: int) -> None:
         """Take connections from other nodes; the executor hears nothing of them."""
-        listener = socket.socket(fileno=os.dup(descriptor))
+        listener = socket.create_server(("", port), backlog=128)
         listener.setblocking(False)
         self._selector.register(listener, selectors.EVENT_READ, lambda: self._accept(listener, config))
 

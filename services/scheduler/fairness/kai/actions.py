@@ -55,7 +55,7 @@ def _allocate(state: CycleState, policy: Policy, jobs: Iterable[Job]) -> None:
 
 
 def _refuse(state: CycleState, candidates: Iterable[Candidate]) -> None:
-    """Notes why jobs wait if there is no room for any of them, whoever comes first."""
+    """Notes why jobs wait if there is no room for any of them, in whatever order."""
     forbidden: dict[object, str | None] = {}
     for _, job, tasks, amounts in candidates:
         alike = (job.queue, job.preemptible, amounts)

@@ -90,7 +90,7 @@ class _Entry:
 
 
 class JobsInOrder:
-    """Jobs of many queues. After a job is taken, its queue and those above it rank anew.
+    """Jobs of many queues. After a job is taken, its queue and those above it rank again.
 
     A caller that changes the shares of others says so.
     """
@@ -143,7 +143,7 @@ class JobsInOrder:
             yield candidates.pop(0)
 
     def rank_again(self, queues: Iterable[str]) -> None:
-        """Looks anew at queues, after more than those of the last job changed."""
+        """Ranks queues again, after more than those of the last job changed."""
         self._unranked |= dict.fromkeys(queues)
 
     def _first(self, parent: str | None) -> str | None:

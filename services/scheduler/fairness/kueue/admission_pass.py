@@ -1,6 +1,6 @@
 """A pass over all that waits: admission cycles until nothing more can be admitted.
 
-A workload that gets nothing is put aside for the rest of the pass, so that one behind it may have what is left. Whoever
+A workload that gets nothing is put aside for the rest of the pass, so that one behind it may use the rest. One that
 preempts has a claim on what it is to get, in later cycles and passes, until its victims have stopped and it starts. A
 victim that was admitted in the same pass has not started yet: it goes back to its queue, and nothing has to stop.
 """

@@ -1,4 +1,4 @@
-"""Preemption by fair sharing: whoever has borrowed the largest share gives way first.
+"""Preemption by fair sharing: the queue that has borrowed the largest share gives way first.
 
 The search goes from the root to the child with the largest share, again and again, and compares the shares of the two
 nodes below the lowest common cohort: the preemptor's with the request added, and the other one's before and after it

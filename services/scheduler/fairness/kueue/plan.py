@@ -85,7 +85,7 @@ class _Planner:
                 self._hold(one)
 
     def _pass(self) -> bool:
-        """Runs the engine once. True if the rest is to be decided anew: a job takes from others, or finds no room."""
+        """Runs the engine once. True if the rest is to be decided again: a job takes from others, or finds no room."""
         snapshot = snapshot_of(self._tree, self._holding.values())
         decided = self._holding.keys() | self._no_room
         waiting = [one for job_id, one in self._candidates.items() if job_id not in decided]

@@ -260,7 +260,7 @@ def _setting_faults(queues: Sequence[QueueSpec], cohorts: Sequence[CohortSpec]) 
 
 def _weight_faults(where: str, weight: Fraction) -> Iterator[Fault]:
     if weight < 0:
-        fix = "Give 0 to let it borrow only what nobody else wants, or more."
+        fix = "Give 0 to let it borrow only what no other queue wants, or more."
         yield Fault(f"{where}.weight", str(weight), "weights are 0 or more", fix)
 
 
@@ -285,5 +285,5 @@ def _quota_faults(where: str, quota: Quota, *, has_parent: bool) -> Iterator[Fau
         if limit < 0:
             yield Fault(f"{where}.{name}", str(limit), "limits are 0 or more", "Leave it out for no limit.")
         if not has_parent:
-            rule = "without a cohort above there is nobody to borrow from or lend to"
+            rule = "without a cohort above there is no queue to borrow from or lend to"
             yield Fault(f"{where}.{name}", str(limit), rule, "Leave the limit out, or put it into a cohort.")

@@ -57,7 +57,7 @@ def backends_finding(wanted: Sequence[str], present: Collection[str]) -> Provide
         message=f"{message}, and not {', '.join(missing)}",
         remedy=(
             f"add {' and '.join(missing)} to the server's config.yml with valid credentials and restart it (its log "
-            f"tells why it leaves a backend out), or take it out of VMPOOL_BACKENDS"
+            f"says why a backend is not used), or remove it from VMPOOL_BACKENDS"
         ),
     )
 
@@ -77,7 +77,7 @@ def fleet_finding(fleet: Json | None, config: DstackConfig) -> ProviderFinding:
         ok=False,
         message=f"{config.fleet.name!r} {'; '.join(problems)}",
         remedy=(
-            f"delete it with `dstack fleet delete {config.fleet.name}` when it has no machines, and it is made anew "
+            f"delete it with `dstack fleet delete {config.fleet.name}` when it has no machines, and it is made again "
             "from the settings; or edit it with `dstack apply`"
         ),
     )
@@ -151,7 +151,7 @@ def billing_finding(config: DstackConfig) -> ProviderFinding:
     return ProviderFinding(
         "billing",
         ok=False,
-        message=f"{', '.join(unknown)} bills a minimum time, and the settings tell none: costs are shown too low",
+        message=f"{', '.join(unknown)} bills a minimum time, and the settings name none: costs are shown too low",
         remedy=f"set VMPOOL_DSTACK_MINIMUM_BILLED={unknown[0]}=SECONDS; docs/setup-{unknown[0]}.md says how to see it",
     )
 

@@ -1,6 +1,6 @@
 """Tunnels over SSH from sockets of this host to the executors of distant machines.
 
-An executor listens only on its machine's loopback. Each machine has one SSH connection, which is made anew whenever it
+An executor listens only on its machine's loopback. Each machine has one SSH connection, which is made again whenever it
 breaks, and forwards a unix socket here to the executor's port there. The socket's path stays the same for the machine's
 life, and so does a lease's endpoint. While the connection is down, nobody listens at the socket, and gRPC calls end
 with UNAVAILABLE.
@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 import asyncssh
 
 from servicekit.logging import get_logger
-from vocabulary.backoff import Backoff
+from vocabulary.backoff import Backoff, Retries
 
 if TYPE_CHECKING:
     from services.vmpool.providers.ssh.key import HostKeyPins
@@ -109,7 +109,7 @@ class SshTunnels:
     def open(self, machine_id: str, target: SshTarget) -> str:
         """The gRPC target that reaches the machine's executor; connects in the background.
 
-        A repeated call changes nothing, unless the machine has moved: then its connection is made anew.
+        A repeated call changes nothing, unless the machine has moved: then its connection is made again.
         """
         known = self._tunnels.get(machine_id)
         if known is None or known.target != target:
@@ -149,19 +149,18 @@ class SshTunnels:
     async def _keep_up(self, tunnel: _Tunnel, before: _Tunnel | None) -> None:
         if before is not None:
             await before.end()
-        target, failures = tunnel.target, 0
+        target, retries = tunnel.target, Retries(BACKOFF)
         while True:
             try:
                 async with contextlib.AsyncExitStack() as stack:
                     connection = await self._forward(tunnel, stack)
-                    failures = 0
+                    retries.reset()
                     tunnel.is_up()
                     await connection.wait_closed()
                 tunnel.is_down("its SSH connection broke")
             except (OSError, asyncssh.Error, TimeoutError) as error:
                 tunnel.is_down(f"SSH to {target.host}:{target.ssh_port}: {str(error) or type(error).__name__}")
-            failures += 1
-            await asyncio.sleep(BACKOFF.pause(failures).total_seconds())
+            await retries.wait()
 
     async def _forward(self, tunnel: _Tunnel, stack: contextlib.AsyncExitStack) -> asyncssh.SSHClientConnection:
         async with asyncio.timeout(CONNECT_SECONDS):
@@ -213,5 +212,5 @@ def _short_folder(folder: Path) -> Path:
     short.mkdir(exist_ok=True, mode=0o700)
     status = short.lstat()
     if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid() or status.st_mode & 0o077:
-        raise PermissionError(f"{short} belongs to somebody else or is open to others: remove it")
+        raise PermissionError(f"{short} belongs to another user or is open to others: remove it")
     return short

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from servicekit.rpc.server import WrongSettingsError
+from servicekit.settings.config import WrongSettingsError
 from services.billing.alert_rules.rule import Severity
 from services.billing.alerts.channels.channel import ChannelError, Notice
 from services.billing.alerts.channels.plugins import open_channels

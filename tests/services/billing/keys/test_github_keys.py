@@ -95,7 +95,7 @@ AWAY: list[tuple[HttpAnswer, str]] = [
     ((500, {}, b""), "it answers 500"),
     ((302, {"Location": "/elsewhere"}, b""), "it answers 302"),
     ((304, {}, b""), "it answers 304"),
-    ((200, {}, b"<html><body>Maintenance</body></html>"), "its answer is no list of keys"),
+    ((200, {}, b"<html><body>Maintenance</body></html>"), "its answer is not a list of keys"),
     ((200, {}, b"\xff\xfe\x00ssh-ed25519"), "its answer is not text"),
     ((200, {}, b"#" * (MOST_BYTES + 1)), f"its answer has more than {MOST_BYTES} bytes"),
     ((200, {"Content-Encoding": "gzip"}, b"no gzip"), "it cannot be reached (DecodingError)"),

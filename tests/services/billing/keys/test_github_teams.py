@@ -96,8 +96,8 @@ async def test_the_refusal_of_somebody_of_another_team_is_this_sentence(
     with pytest.raises(NotInTeamError) as refused:
         await teams(github, token_file, clock).check("alice")
     assert str(refused.value) == (
-        "Whoever uses keys from GitHub here must be a member of lab/gpu there, and alice does not. Ask somebody who "
-        "looks after lab/gpu."
+        "To use keys from GitHub here, a user must be a member of lab/gpu there, and alice does not. Ask an "
+        "administrator of lab/gpu."
     )
 
 

@@ -38,7 +38,7 @@ def test_one_group_may_be_a_text() -> None:
 
 @pytest.mark.parametrize("groups", [7, True, {"ops": True}, [["ops"]], ["ops", None]])
 def test_groups_that_are_no_names_are_refused(groups: Any) -> None:
-    with pytest.raises(InvalidIdTokenError, match="no list of names; tell the operator"):
+    with pytest.raises(InvalidIdTokenError, match="not a list of names; ask the operator"):
         RULES.membership({"sub": "u1", "groups": groups})
 
 
@@ -82,5 +82,5 @@ def test_other_domains_are_not_admitted(address: str) -> None:
 def test_only_members_of_the_named_groups_are_admitted() -> None:
     rules = replace(RULES, admitted_groups=("gpu-users", "ops"))
     assert rules.membership({"sub": "u1", "groups": ["ops"]}).role == "operator"
-    with pytest.raises(NotAdmittedError, match="none of the groups"):
+    with pytest.raises(NotAdmittedError, match="not in a group"):
         rules.membership({"sub": "u1", "groups": ["choir"]})

@@ -215,7 +215,7 @@ class TestAdmission:
     ) -> None:
         refused = await failure(sign_in.SignIn(pb.SignInRequest(id_token=identity_provider.id_token("bob"))))
         assert refused.code is grpc.StatusCode.PERMISSION_DENIED
-        assert "you are in none of the groups that may use this Wavepool" in refused.message
+        assert "you are not in a group that may use this Wavepool" in refused.message
         assert (await sign_in.SignIn(pb.SignInRequest(id_token=identity_provider.id_token("ada")))).token
 
 

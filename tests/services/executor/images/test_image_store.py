@@ -180,7 +180,7 @@ async def test_what_is_mounted_over_is_no_link_of_the_images(store: Store) -> No
 @pytest.mark.parametrize("name", ["home", "etc", ".wavepool", "var"])
 async def test_a_link_in_the_place_of_a_folder_that_must_be_one_is_refused(store: Store, name: str) -> None:
     small = layer([link(name, "/oldroot/etc")])
-    assert f"its /{name} is no folder" in await store.refusal(small)
+    assert f"its /{name} is not a folder" in await store.refusal(small)
 
 
 async def test_what_the_loader_reads_first_is_not_the_images(store: Store) -> None:

@@ -19,7 +19,7 @@ from services.executor.devices.device import DeviceDescription
 from services.executor.sandboxes.sandbox import Command, Mount
 from services.executor.sessions.bubblewrap_session import BubblewrapSession, open_bubblewrap_session
 from services.executor.sessions.destinations import Destinations
-from tests.conftest import REPOSITORY
+from tests.needs import REPOSITORY
 from tests.services.executor.sessions.session_client import Access, Person, SessionClient, session_request
 
 if TYPE_CHECKING:

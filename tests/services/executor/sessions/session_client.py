@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import itertools
 import os
-import subprocess
 import sys
 from asyncio.subprocess import DEVNULL, PIPE, STDOUT
 from contextlib import asynccontextmanager
@@ -19,6 +18,7 @@ from wavepool.executor.v1 import inventory_pb2, session_pb2, session_pb2_grpc
 
 from servicekit.rpc.proto_time import instant_to_proto
 from tests.services.executor.client import ADMIN_TOKEN, LEASE_TOKEN
+from tests.ssh_keys import new_key
 
 if TYPE_CHECKING:
     from asyncio.subprocess import Process
@@ -35,19 +35,14 @@ _SERIAL = itertools.count()
 class Person:
     """Somebody with a key pair in a folder."""
 
-    def __init__(self, name: str, folder: Path, kind: str = "ed25519") -> None:
+    def __init__(self, name: str, folder: Path) -> None:
         self.name = name
-        self.identity = folder / f"{name}-{kind}-{next(_SERIAL)}"
-        subprocess.run(["ssh-keygen", "-q", "-t", kind, "-N", "", "-f", self.identity], check=True)
+        self.identity = folder / f"{name}-{next(_SERIAL)}"
+        self.fingerprint = new_key(name).keep(self.identity).fingerprint
 
     @property
     def public_key(self) -> str:
         return self.identity.with_suffix(".pub").read_text()
-
-    @property
-    def fingerprint(self) -> str:
-        command = ["ssh-keygen", "-l", "-f", self.identity.with_suffix(".pub")]
-        return subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()[1]
 
     @property
     def key(self) -> session_pb2.SessionKey:
@@ -153,7 +148,7 @@ class Access:
 
     def proxy(self) -> Sequence[object]:
         """The words of ssh's ProxyCommand."""
-        words = [sys.executable, PROXY, self.client.port, self.client.token, self.session_id]
+        words = [sys.executable, PROXY, "connect", self.client.port, self.client.token, self.session_id]
         return [*words, self.request.fencing_token]
 
     def options(self, person: Person) -> list[str]:

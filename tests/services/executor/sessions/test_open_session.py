@@ -335,7 +335,7 @@ async def test_a_session_has_so_many_connections_and_no_more(
 
     assert status == 255
     assert "RESOURCE_EXHAUSTED" in output
-    assert "has 1 connections, and no more are taken" in output
+    assert "has 1 connections, which is the limit" in output
 
 
 async def test_a_fault_with_one_session_does_not_stop_the_time_of_another(

@@ -115,7 +115,7 @@ async def test_a_provider_that_does_not_answer_is_unknown_in_its_own_words(error
     bench.provider.gate.set()
     async with bench.polling() as poller:
         seen = await poller.poll(MACHINE)
-    assert (seen.state, seen.reason) == (ProviderState.UNKNOWN, f"provider scripted does not tell: {error}")
+    assert (seen.state, seen.reason) == (ProviderState.UNKNOWN, f"provider scripted does not report it: {error}")
 
 
 async def test_what_was_asked_before_forgetting_says_nothing_after_it() -> None:

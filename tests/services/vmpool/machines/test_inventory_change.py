@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, replace
 from datetime import timedelta
+from ipaddress import IPv4Network
 from typing import TYPE_CHECKING
 
 import orjson
@@ -114,3 +115,19 @@ async def test_a_machine_that_is_unfit_is_drained_with_its_newest_inventory(benc
     ended = await bench.machines.get(machine.machine_id)
     assert ended.state is not MachineState.WARM
     assert ended.inventory == bench.executors.inventory
+
+
+@pytest.mark.parametrize(
+    ("network", "addresses", "found"),
+    [
+        ("10.128.0.0/20", ["172.17.0.1", "fd00::2", "rubbish", "10.128.3.9", "10.128.3.10"], "10.128.3.9"),
+        ("10.128.0.0/20", ["172.17.0.1", "10.128.16.1"], ""),
+        (None, ["10.128.3.9"], ""),
+    ],
+)
+def test_a_machine_has_the_address_that_the_others_reach(network: str | None, addresses: list[str], found: str) -> None:
+    answer = executor_pb2.GetCapabilitiesResponse(addresses=addresses)
+    inventory = inventory_from_proto(answer, IPv4Network(network) if network else None)
+    assert inventory.address == found
+    machine = a_machine(inventory=inventory)
+    assert machine_from_row(machine_to_row(machine)) == machine

@@ -106,7 +106,7 @@ def test_a_fault_of_settings_that_were_found_well_since_then_holds_no_more() -> 
     assert sources_backing_off(failures, START, {}, now) == failures
     assert sources_backing_off(failures, START + SECOND, {}, now) == {}
     assert failures[SOURCE].outlook(now) == (
-        "no such image; tried again in 598 s, at 00:10:00 UTC, or once `wavepool doctor` finds the provider well"
+        "no such image; tried again in 598 s, at 00:10:00 UTC, or once `wavepool doctor` finds no fault of the provider"
     )
 
 
@@ -188,5 +188,5 @@ def test_who_waits_reads_why_nothing_is_rented_and_what_ends_that() -> None:
     assert found.wants_operator
     assert found.outlook(LATER) == (
         "reason 2; 3 machines in a row cost money and ran nothing (VMPOOL_UNFIT_LIMIT), so no more are rented until an "
-        "administrator mends what is wrong and gives `wavepool machines resume`"
+        "administrator fixes the cause and runs `wavepool machines resume`"
     )

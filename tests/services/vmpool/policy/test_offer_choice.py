@@ -77,7 +77,7 @@ def test_fallback_types_come_in_the_order_of_the_request() -> None:
 
 def test_what_the_settings_break_waits_for_the_operator() -> None:
     choice = choose([offer()], failed(Fault.MISCONFIGURED))
-    assert "once `wavepool doctor` finds the provider well" in choice.outlook
+    assert "once `wavepool doctor` finds no fault of the provider" in choice.outlook
 
 
 @pytest.mark.parametrize(

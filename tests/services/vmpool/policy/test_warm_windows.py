@@ -78,7 +78,7 @@ def test_nothing_is_no_window() -> None:
     ("text", "words"),
     [
         ("Mon-Fri 08:00-18:00 MI300X=1", "is not of the form 'Mon-Fri 08:00-18:00 Europe/Berlin MI300X=1'"),
-        ("Mo 08:00-18:00 UTC MI300X=1", "'Mo' in 'Mo' is none of Mon, .*nearest is Mon"),
+        ("Mo 08:00-18:00 UTC MI300X=1", "'Mo' in 'Mo' is not valid; choose Mon, .*nearest is Mon"),
         ("Mon 8-18 UTC MI300X=1", "'8-18' is not of the form 08:00-18:00"),
         ("Mon 08:00-25:00 UTC MI300X=1", "'25:00' is not a time of day; the nearest is 24:00"),
         ("Mon 08:75-18:00 UTC MI300X=1", "the nearest is 08:59"),

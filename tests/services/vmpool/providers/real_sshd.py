@@ -11,6 +11,7 @@ import signal
 import subprocess
 from pathlib import Path
 
+from tests.ssh_keys import new_key
 from vocabulary.ports import free_port
 
 DEADLINE_SECONDS = 30
@@ -44,9 +45,7 @@ class RealSshd:
 
     def new_host_key(self) -> None:
         """Replaces the host key, as if another machine had taken the address."""
-        path = self._folder / "host_key"
-        path.unlink(missing_ok=True)
-        subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(path)], check=True)
+        new_key().keep(self._folder / "host_key")
 
     async def start(self) -> None:
         assert PROGRAM is not None

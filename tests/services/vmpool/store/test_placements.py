@@ -21,7 +21,7 @@ from services.vmpool.errors import (
     SlotTakenError,
 )
 from services.vmpool.fault import Fault
-from services.vmpool.machines.lease import Holder, Lease, LeaseState, PlacedRequest, Placement
+from services.vmpool.machines.lease import Lease, LeaseState, PlacedRequest, Placement
 from services.vmpool.machines.machine import Halt, MachineState
 from services.vmpool.store.tables import machines
 from tests.services.vmpool.conftest import a_machine, a_request
@@ -135,17 +135,6 @@ async def test_a_fallback_type_will_do_for_a_placement(bench: Bench) -> None:
     await add_warm(bench, "m1", gpu_type="MI210")
     (lease,) = await place(bench, replace(placed("job", gpus("m1", 0)), fallback_gpu_types=("MI210",)))
     assert lease.gpu_type == "MI210"
-
-
-async def test_gangs_of_reservations_are_found_while_they_stand(bench: Bench) -> None:
-    await add_two(bench)
-    reserved = replace(placed("res_1", gpus("m1", 0), gpus("m2", 0)), holder=Holder.RESERVATION)
-    first, second = await place(bench, reserved)
-    await place(bench, placed("gang", gpus("m1", 1), gpus("m2", 1)))
-    found = await bench.leases.of_reserved_gangs()
-    assert {lease.lease_id for lease in found} == {first.lease_id, second.lease_id}
-    await bench.leases.release(first.lease_id, "done")
-    assert await bench.leases.of_reserved_gangs() == []
 
 
 async def test_a_repeated_request_gets_the_leases_of_the_first(bench: Bench) -> None:

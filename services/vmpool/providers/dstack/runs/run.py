@@ -59,7 +59,7 @@ class Run:
     deleted: bool = False
 
     def machine_id(self, pool_name: str) -> str | None:
-        """The id of the pool's machine that it is; None if it is none of ours."""
+        """The id of the pool's machine that it is; None if it is not ours."""
         is_of_pool = self.tags.get(POOL_TAG) == pool_name
         machine_id = marked_machine_id(self.tags, self.token)
         return machine_id if is_of_pool and machine_id and run_name(pool_name, machine_id) == self.name else None

@@ -36,10 +36,10 @@ from services.executor.core.timing.session_rule import GPU_SESSIONS
 from services.executor.core.timing.stopping import GPU_PROFILE, StopReason
 from services.executor.devices.sim.sim_device import SimulatedGpu
 from submissions.modes import Mode, TimingMode
-from tests.sampling import sampled
 from tests.services.executor.core.conftest import ALL_LARGE
 from tests.services.executor.core.run.test_simulated_gpu import FIXED, HONEST
 from tests.services.executor.core.runner_pair import runner_pair
+from tests.tiers import sampled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -14,6 +14,7 @@ from problems.library.catalogue import Catalogue
 from services.executor.core.call.layout import LinkRule, RuleKind
 from services.executor.core.check.chain_rules import CannotChainError, link_rules
 from tests.services.executor.core.mixed_problem import MixedProblem
+from tests.tiers import rotating
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -121,7 +122,7 @@ def test_a_range_that_cannot_be_drawn_from_is_refused(low: int, count: int) -> N
             integers(low, low + count)
 
 
-@pytest.mark.parametrize("slug", [entry.problem.slug for entry in CATALOGUE.entries()])
+@pytest.mark.parametrize("slug", rotating(entry.problem.slug for entry in CATALOGUE.entries()))
 def test_every_problem_of_the_catalogue_has_inputs_that_can_change(slug: str) -> None:
     """Without a chain, nothing stops a runner from answering before it has worked."""
     problem = CATALOGUE.get(slug).problem

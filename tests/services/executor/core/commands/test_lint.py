@@ -8,8 +8,8 @@ import pytest
 from problems.kit.definition import CatalogueEntry, Tolerance
 from problems.library.catalogue import Catalogue
 from services.executor.core.commands.lint import faults_of, lazy_passes, lint
-from tests.sampling import sampled
 from tests.services.executor.core.mixed_problem import MIXED_SOLUTION, MixedProblem
+from tests.tiers import rotating
 
 if TYPE_CHECKING:
     from services.executor.core.run.context import RunContext
@@ -40,9 +40,9 @@ def catalogue() -> Catalogue:
     return Catalogue.load()
 
 
-# All problems are checked by one code; `make soak` has the other two thirds, and so has whoever edits a problem.
+# All problems are checked by one code; `make soak` has them all, and so has the lint that an edited problem must pass.
 @pytest.mark.slow
-@pytest.mark.parametrize("slug", sampled(SLUGS, SLUGS[::3]))
+@pytest.mark.parametrize("slug", rotating(SLUGS, others="soak"))
 async def test_the_honest_solution_is_accepted_and_every_lazy_kernel_is_found_out(
     slug: str, catalogue: Catalogue, context: RunContext
 ) -> None:
@@ -51,7 +51,7 @@ async def test_the_honest_solution_is_accepted_and_every_lazy_kernel_is_found_ou
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("slug", sampled(SLUGS, ("softmax", *SLUGS[::12])))
+@pytest.mark.parametrize("slug", rotating(SLUGS, others="soak"))
 async def test_so_it_is_in_narrow_types(slug: str, catalogue: Catalogue, context: RunContext) -> None:
     # Half and bfloat16 from one source differ little: the second narrow type runs on a sample only.
     entry = catalogue.get(slug)

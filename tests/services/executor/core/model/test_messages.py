@@ -21,7 +21,7 @@ from services.executor.core.model.messages import (
 )
 from services.executor.core.model.verdict import Verdict
 from services.executor.core.sandbox.exit_reasons import DEVICE_FAULT
-from tests.conftest import ROCM
+from tests.needs import ROCM
 
 MARK = 0x31525057
 

@@ -13,7 +13,7 @@ from services.executor.core.model.job import CoreJob
 from services.executor.core.problem_host.authors_problem import AuthorsProblem
 from services.executor.core.problem_host.resolved_problem import resolved_problem
 from submissions.modes import Mode
-from tests.conftest import torch_program
+from tests.needs import torch_program
 
 if TYPE_CHECKING:
     from services.executor.core.run.context import RunContext

@@ -20,8 +20,8 @@ from services.executor.core.problem_host.interpreter import TorchMissingError, t
 from services.executor.core.problem_host.resolved_problem import MISSING_TORCH
 from services.executor.core.run.one_run import run
 from submissions.modes import Mode
-from tests.conftest import torch_program
-from tests.sampling import sampled
+from tests.needs import torch_program
+from tests.tiers import sampled
 
 if TYPE_CHECKING:
     from services.executor.core.run.context import RunContext

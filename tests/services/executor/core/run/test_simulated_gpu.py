@@ -28,9 +28,9 @@ from services.executor.devices.plugins import device_named
 from services.executor.devices.sim.gpu import CACHE_BYTES, HOT_SHARE
 from services.executor.devices.sim.sim_device import SimulatedGpu
 from submissions.modes import Mode, TimingMode
-from tests.sampling import sampled
 from tests.services.executor.core.conftest import ALL_LARGE, SUBMISSIONS
 from tests.services.executor.core.launching.test_launch_plans import ADD, plan_of
+from tests.tiers import sampled
 
 if TYPE_CHECKING:
     from collections.abc import Callable

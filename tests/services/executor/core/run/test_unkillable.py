@@ -89,7 +89,7 @@ async def test_it_ends_soon_with_what_its_author_did_and_says_that_the_machine_i
     finished = await frozen_run(job, name, replace(context, limits=short))
     assert (finished.verdict, finished.unkillable) == (Verdict.TIME_LIMIT_EXCEEDED, True), finished
     assert said in finished.message
-    assert "takes no more runs; this one is not charged" in finished.message
+    assert "accepts no more runs. This run is not charged" in finished.message
 
 
 @pytest.mark.slow

@@ -22,7 +22,7 @@ from services.executor.core.sandbox.channel import IN_SANDBOX
 from services.executor.core.sandbox.exit_reasons import DEVICE_FAULT, device_fault
 from services.executor.devices.sim.sim_device import SimulatedGpu
 from submissions.modes import Mode
-from tests.conftest import torch_program
+from tests.needs import torch_program
 from tests.services.executor.core.audit.test_chain import PROBLEMS
 
 if TYPE_CHECKING:

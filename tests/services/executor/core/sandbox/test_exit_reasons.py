@@ -18,7 +18,7 @@ from services.executor.core.sandbox.exit_reasons import (
     strain,
 )
 from services.executor.sandboxes.sandbox import Exit
-from tests.conftest import ROCM
+from tests.needs import ROCM
 
 LIMITS = StageLimits().runner
 WELL = Exit(code=0, signal=None, stdout=b"", stderr=b"")

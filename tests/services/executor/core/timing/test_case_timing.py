@@ -19,7 +19,7 @@ from services.executor.core.timing.case_timing import (
 )
 
 PROVEN = TimingFacts()
-BUSY = "the machine was too busy to tell: run again"
+BUSY = "the machine was too busy to measure: run again"
 every_fact = st.builds(
     TimingFacts,
     fault=st.sampled_from(["", "too short"]),

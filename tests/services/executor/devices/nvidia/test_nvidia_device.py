@@ -34,7 +34,7 @@ from services.executor.devices.nvidia.nvidia_device import NvidiaDevice
 from services.executor.sandboxes.choice import choose_sandbox
 from services.executor.sandboxes.sandbox import Mount
 from tests.kept_builds import LIMIT_BYTES, kept_folder
-from tests.sampling import sampled
+from tests.tiers import sampled
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

@@ -24,8 +24,8 @@ from services.executor.core.certify.sources import HONEST, ROOT, refused_on
 from services.executor.core.model.verdict import Verdict
 from services.executor.devices.rocm import toolchain
 from tests.attacks.manifest import attempts
-from tests.conftest import ROCM
-from tests.sampling import sampled
+from tests.needs import ROCM
+from tests.tiers import sampled
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator

@@ -10,7 +10,7 @@ import pytest
 from services.executor.devices.rocm.sysfs import SYS
 from services.executor.sandboxes.choice import choose_sandbox
 from services.executor.sandboxes.sandbox import Command, Mount
-from tests.conftest import REPOSITORY, ROCM
+from tests.needs import REPOSITORY, ROCM
 from tests.services.executor.sandboxes.rocm_user_space.machine import machine
 from tests.services.executor.sandboxes.rocm_user_space.standin import PROGRAMS, compile_programs
 from tests.services.executor.sandboxes.shell import GENEROUS

@@ -35,11 +35,11 @@ from services.executor.core.sandbox.scratch import ScratchFolder
 from services.executor.devices.rocm import toolchain
 from services.executor.sandboxes.choice import choose_sandbox
 from submissions.modes import Mode
-from tests.conftest import ROCM
 from tests.kept_builds import LIMIT_BYTES, kept_folder
-from tests.sampling import sampled
+from tests.needs import ROCM
 from tests.services.executor.sandboxes.rocm_user_space.machine import machine
 from tests.services.executor.sandboxes.rocm_user_space.standin import StandinDevice, compile_programs, show_machine
+from tests.tiers import sampled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

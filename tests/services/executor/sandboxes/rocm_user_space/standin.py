@@ -15,7 +15,7 @@ from services.executor.devices.rocm.gpu import Gpu
 from services.executor.devices.rocm.rocm_device import RocmDevice
 from services.executor.devices.rocm.sysfs import gpu_mounts
 from services.executor.sandboxes.sandbox import Mount
-from tests.conftest import ROCM
+from tests.needs import ROCM
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
