@@ -47,8 +47,8 @@ async def test_a_home_comes_back_as_it_was(disk: Disk, home: Path) -> None:
 
 
 async def test_an_empty_home_comes_back_empty(disk: Disk, home: Path) -> None:
-    (home / "WARN_EXPIRES_IN_5MIN.txt").touch()
     empty = await disk.save(home)
+    (home / "WARN_EXPIRES_IN_5MIN.txt").touch()
     assert (empty.size_bytes, empty.files, content_of(empty.content)) == (0, 0, {})
     (home / "file").touch()
     full = await disk.save(home, same_now(empty))
