@@ -128,6 +128,7 @@ NEEDS = {
     "builds": Need(
         lambda: missing_for_builds() == "", "buildah is not installed, or this is not root", "buildah", _BUILDS
     ),
+    "gcc": _package("g++", "c++", "as", "objcopy"),
     "browser": _package("chromium", "chromium"),
     "oidc": Need(
         lambda: shutil.which("node") is not None and MODULES.is_dir(),

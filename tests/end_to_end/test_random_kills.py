@@ -126,7 +126,12 @@ def databases(request: pytest.FixtureRequest) -> Iterator[dict[str, str]]:
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("kills", KILLS)
 @pytest.mark.parametrize(
-    ("databases", "replicas"), [("sqlite", 1), ("postgresql", 1), ("postgresql", 2)], indirect=["databases"]
+    ("databases", "replicas"),
+    [
+        ("sqlite", 1),
+        *(pytest.param("postgresql", replicas, marks=pytest.mark.postgres) for replicas in (1, 2)),
+    ],
+    indirect=["databases"],
 )
 def test_every_job_ends_once_and_its_watcher_misses_nothing(
     tmp_path: Path, databases: dict[str, str], replicas: int, kills: int

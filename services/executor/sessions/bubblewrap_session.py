@@ -123,7 +123,7 @@ async def open_bubblewrap_session(
 
     With `destinations` the sessions have a network, if a first one can be made here. All see the folders of `shared`.
     """
-    if missing := missing_programs() or shared_folders_fault(shared):
+    if missing := shared_folders_fault(shared) or missing_programs():
         return missing
     try:
         await choose_sandbox(SandboxSetting.BUBBLEWRAP)

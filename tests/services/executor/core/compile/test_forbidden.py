@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from hipcpu.toolchain import TRIPLE, compiler
 from services.executor.core.compile.cpp_tokens import words
 from services.executor.core.compile.forbidden import (
     ForbiddenRulesError,
@@ -115,11 +116,13 @@ FAMILIES = {
 
 @pytest.fixture(scope="module")
 def assembled(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], bytes]:
-    """Assembles an object file with the host's assembler."""
+    """Assembles an object file of the host's kind with the compiler of the cpu device, which is on each machine."""
     folder = tmp_path_factory.mktemp("objects")
 
+    command = [compiler().program, "clang", "-cc1as", "-triple", TRIPLE, "-filetype", "obj", "-o", "o.o", "-"]
+
     def made(assembly: str) -> bytes:
-        subprocess.run(["as", "-o", "o.o", "-"], input=assembly.encode(), cwd=folder, check=True)
+        subprocess.run(command, input=assembly.encode(), cwd=folder, check=True)
         return (folder / "o.o").read_bytes()
 
     return made

@@ -60,6 +60,7 @@ def test_a_solution_is_linked_with_our_harness_and_runner(bench: Bench) -> None:
     assert (bench.work / "runner").read_text() == f"theirs\n{HARNESS}runner\n"
 
 
+@pytest.mark.gcc
 @pytest.mark.parametrize(
     "main", ["", "int main() { return 77; }\n", "__attribute__((weak)) int main() { return 77; }\n"]
 )
