@@ -1,3 +1,4 @@
+# pyright: basic
 """Which tests run when: four tiers, each with all tests of those before it.
 
 | tier | command | what |
@@ -318,7 +319,9 @@ class Tiers:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.when == "teardown":
             file = report.nodeid.partition("::")[0]
-            self._seconds[file] += dict(report.user_properties).get("processor_seconds", 0)
+            self._seconds[file] += sum(
+                float(str(used)) for name, used in report.user_properties if name == "processor_seconds"
+            )
             self._tests[file] += 1
 
     def over_budget(self) -> dict[str, float]:
