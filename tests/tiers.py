@@ -23,7 +23,7 @@ import os
 import resource
 import subprocess
 import zlib
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Generator, Hashable, Iterable
 from enum import IntEnum
 from functools import cache
@@ -63,7 +63,7 @@ PLACES = {
     "tests/cli/test_demo.py": Tier.ALL,
     "tests/cli/test_gpu_dev.py": Tier.TEST,
     "tests/cli/test_main.py": Tier.TEST,
-    "tests/cli/test_readme.py": Tier.TEST,
+    "tests/cli/test_command_line_page.py": Tier.TEST,
     "tests/deploy/": Tier.ALL,
     "tests/dstack_lab/": Tier.ALL,
     "tests/end_to_end/": Tier.ALL,
@@ -259,7 +259,7 @@ class Tiers:
 
     def __init__(self) -> None:
         self._tier = chosen_tier()
-        self._seconds = Counter[str]()
+        self._seconds = defaultdict[str, float](float)
         self._tests = Counter[str]()
         # On a loaded machine any example may be slow. With REQUIRE_ALL=1, CI's result for a commit is the same each
         # time; otherwise each run has new examples.
