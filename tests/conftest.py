@@ -35,6 +35,10 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+WAITING_SECONDS = 600
+"""Of a test of an ordinary user, who may have to wait for those that start many processes: see `_room_for_processes`."""
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Adds the skips and the tiers."""
     config.pluginmanager.register(Needs(), "needs")
@@ -64,8 +68,12 @@ def pytest_collection() -> Generator[None, object, object]:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Reorders the tests after they were shuffled."""
+    """Reorders the tests after they were shuffled, and lets those wait that may have to."""
     long_first(items)
+    if os.getuid() != 0:
+        for item in items:
+            if item.get_closest_marker("timeout") is None:
+                item.add_marker(pytest.mark.timeout(WAITING_SECONDS))
 
 
 @pytest.fixture(autouse=True)
