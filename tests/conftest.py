@@ -36,7 +36,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 
 WAITING_SECONDS = 600
-"""Of a test of an ordinary user, who may have to wait for those that start many processes: see `_room_for_processes`."""
+"""Of a test of an ordinary user, which may wait for those that start many processes: see `_room_for_processes`."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
