@@ -8,7 +8,7 @@ from pathlib import Path
 
 from services.executor.sandboxes.limits.cgroup import Cgroup, remove_leftover_cgroups
 from services.executor.sandboxes.limits.cgroup_place import are_limited_in_cpu, open_cgroup_place
-from services.executor.sandboxes.limits.sandbox_user import SandboxUser
+from services.executor.sandboxes.limits.sandbox_user import FIRST_UID, LAST_UID, SandboxUser
 from services.executor.sandboxes.limits.writable_mounts import lend_writable_mounts
 from services.executor.sandboxes.sandbox import Command, Limits
 
@@ -35,20 +35,28 @@ def device_groups(command: Command) -> list[int]:
     return sorted({device.stat().st_gid for device in command.devices} - {0})
 
 
-def may_change_users(status: str) -> bool:
-    """Return True if a process with this `/proc/PID/status` can make files and processes of other users.
+def may_change_users(process: Path = Path("/proc/self")) -> bool:
+    """Return True if a process can make files and processes of the users that sandboxes have.
 
-    Root can, except in containers that dropped its capabilities.
+    Root can, except in containers that dropped its capabilities, and in user namespaces without these users.
     """
+    status = (process / "status").read_text("ascii", "replace")
     effective = next((int(line.split()[1], 16) for line in status.splitlines() if line.startswith("CapEff:")), 0)
-    return effective & _CHANGES_USERS == _CHANGES_USERS
+    if effective & _CHANGES_USERS != _CHANGES_USERS:
+        return False
+    return all(_has_sandbox_users((process / name).read_text("ascii")) for name in ("uid_map", "gid_map"))
+
+
+def _has_sandbox_users(id_map: str) -> bool:
+    parts = [(int(first), int(count)) for first, _, count in map(str.split, id_map.splitlines())]
+    return any(first <= FIRST_UID and first + count > LAST_UID for first, count in parts)
 
 
 class HostResources:
     """Hands out claims; at the start it removes what our killed processes left behind."""
 
     def __init__(self) -> None:
-        self._may_change_users = may_change_users(Path("/proc/self/status").read_text())
+        self._may_change_users = may_change_users()
         self._cgroup_parents = open_cgroup_place()
         remove_leftover_cgroups(self._cgroup_parents)
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from services.executor.sandboxes.sandbox import SandboxError
 
 # systemd keeps 61184..65519 for users that exist only while something runs
-_FIRST_UID = 61184
-_LAST_UID = 65519
+FIRST_UID = 61184
+LAST_UID = 65519
 _SPREAD = 2189
 """Network namespaces are numbered one after another; by this, the first ids of 100 of them are at least 42 apart."""
 
@@ -34,7 +34,7 @@ class SandboxUser:
 
 def user_ids(network_namespace: int) -> Iterator[int]:
     """All ids, in the order in which the sandboxes of a network namespace take them."""
-    ids = range(_FIRST_UID, _LAST_UID + 1)
+    ids = range(FIRST_UID, LAST_UID + 1)
     first = network_namespace * _SPREAD
     return (ids[(first + number) % len(ids)] for number in range(len(ids)))
 
@@ -49,4 +49,4 @@ def _take_free_uid() -> tuple[socket.socket, int]:
             hold.close()
         else:
             return hold, uid
-    raise SandboxError(f"all user ids from {_FIRST_UID} to {_LAST_UID} are taken by running sandboxes")
+    raise SandboxError(f"all user ids from {FIRST_UID} to {LAST_UID} are taken by running sandboxes")

@@ -74,6 +74,9 @@ def _confine(order: LaunchOrder, held: list[Hold]) -> None:
     _drop_privileges(order, held)
     if order.uid is not None:
         _keep_the_way_open(order, held)
+    else:
+        # Root that may not change users: without new privileges, the program gets none of its capabilities back.
+        keep_only_capability(None)
     if Hold.PRIVATE_ROOT not in held:
         for source, _, _ in order.mounts:
             os.stat(source)  # noqa: PTH116  raises for a mount that is missing, before the program misses it

@@ -53,6 +53,7 @@ async def observe(setting: str, folder: Path) -> dict[str, object]:
     return {
         "gaps": sandbox.gaps,
         "uid": (await run(sandbox, folder, "id -u")).stdout.decode().strip(),
+        "privileges": (await run(sandbox, folder, "grep CapPrm /proc/self/status")).stdout.decode().strip(),
         "host files": (await run(sandbox, folder, "cat /etc/passwd; ls /var /home /work")).stdout.decode(),
         "planted": (await run(sandbox, folder, PLANT)).stdout.decode(),
         "wrote": (await run(sandbox, folder, "echo made >/build/file; cat /build/file; true")).stdout.decode(),

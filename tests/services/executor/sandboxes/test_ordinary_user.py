@@ -17,6 +17,7 @@ SYSTEM_PYTHON = Path("/usr/bin/python3")
 NOBODY = 65534
 HELD = {
     "uid": str(NOBODY),
+    "privileges": "CapPrm:\t0000000000000000",
     "host files": "",
     "planted": "",
     "wrote": "made\n",
@@ -61,6 +62,15 @@ async def test_the_sandbox_holds_and_limits_for_an_ordinary_user_too(setting: st
 
     assert seen.pop("gaps") == gaps
     assert seen == HELD
+
+
+@pytest.mark.usefixtures("_ordinary_user")
+async def test_root_of_a_user_namespace_that_has_no_other_users_is_held_as_an_ordinary_user() -> None:
+    become = ("/usr/bin/setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups")
+    seen = await observed("process", *become, "/usr/bin/unshare", "--map-root-user")
+
+    assert seen.pop("gaps") == [Gap.MEMORY, Gap.CPU]
+    assert seen == {**HELD, "uid": "0"}
 
 
 @pytest.mark.usefixtures("_ordinary_user")
