@@ -16,7 +16,6 @@ help: ## Show this list
 
 setup: ## Make .venv from uv.lock and prepare the cpu device's compiler
 	@deploy/setup
-	@echo "preparing the cpu device's compiler (some minutes the first time, at once later)"
 	@$(RUN)/python -m hipcpu.prepare && $(RUN)/python -m services.executor.devices.gfx942.prepare
 
 setup-torch: ## Install torch, which evaluates problem definitions that come with submissions
@@ -34,7 +33,7 @@ certs: setup ## Make or renew the services' certificates in the folder CERTS (.w
 lint: setup ## Check style, types, imports, protos, dependencies, and words and facts that have one home
 	$(RUN)/ruff check && $(RUN)/ruff format --check && $(RUN)/pyright
 	$(RUN)/lint-imports && $(RUN)/buf lint && $(RUN)/deptry . && (cd client && ../$(RUN)/deptry .)
-	$(RUN)/pytest -q tests/test_names.py
+	$(RUN)/towncrier build --draft --version next >/dev/null && $(RUN)/pytest -q tests/test_names.py
 
 fix: setup ## Correct the style that can be corrected by itself
 	$(RUN)/ruff check --quiet --fix --exit-zero && $(RUN)/ruff format

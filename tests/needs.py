@@ -1,3 +1,4 @@
+# pyright: basic
 """What a test needs of the machine: declared once, by the fixture or test that uses it.
 
 `NEEDS` lists everything that may be missing. A fixture declares its needs with `@needs("sshd")` below

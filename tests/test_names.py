@@ -47,7 +47,7 @@ HARD_TO_READ = {
     r"(?-i:(?:^|(?<=[.:] ))(?:What|Whose)) [^.?]*(?:[.]|$)": "a noun first, such as `The time of` or `The owner of`",
 }
 """What makes people read a text twice, and what to write in its place."""
-PEOPLE_READ = ("gateway", "hipcpu", "problems", "servicekit", "services", "submissions", "vocabulary")
+PEOPLE_READ = ("gateway", "hipcpu", "problems", "servicekit", "services", "submissions", "vocabulary", "client", "cli")
 """Folders whose strings are checked for these words."""
 PEOPLE_READ_DOCSTRINGS = ("gateway",)
 """Folders whose docstrings are checked, too: the API's documentation shows them."""

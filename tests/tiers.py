@@ -1,3 +1,4 @@
+# pyright: basic
 """Which tests run when: four tiers, each with all tests of those before it.
 
 | tier | command | what |
@@ -22,7 +23,7 @@ import os
 import resource
 import subprocess
 import zlib
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Generator, Hashable, Iterable
 from enum import IntEnum
 from functools import cache
@@ -62,7 +63,7 @@ PLACES = {
     "tests/cli/test_demo.py": Tier.ALL,
     "tests/cli/test_gpu_dev.py": Tier.TEST,
     "tests/cli/test_main.py": Tier.TEST,
-    "tests/cli/test_readme.py": Tier.TEST,
+    "tests/cli/test_command_line_page.py": Tier.TEST,
     "tests/deploy/": Tier.ALL,
     "tests/dstack_lab/": Tier.ALL,
     "tests/end_to_end/": Tier.ALL,
@@ -258,7 +259,7 @@ class Tiers:
 
     def __init__(self) -> None:
         self._tier = chosen_tier()
-        self._seconds = Counter[str]()
+        self._seconds = defaultdict[str, float](float)
         self._tests = Counter[str]()
         # On a loaded machine any example may be slow. With REQUIRE_ALL=1, CI's result for a commit is the same each
         # time; otherwise each run has new examples.
@@ -318,7 +319,9 @@ class Tiers:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.when == "teardown":
             file = report.nodeid.partition("::")[0]
-            self._seconds[file] += dict(report.user_properties).get("processor_seconds", 0)
+            self._seconds[file] += sum(
+                float(str(used)) for name, used in report.user_properties if name == "processor_seconds"
+            )
             self._tests[file] += 1
 
     def over_budget(self) -> dict[str, float]:

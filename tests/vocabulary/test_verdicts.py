@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,7 @@ WEB = Path(__file__).parents[2] / "web"
 UNKNOWN_TO_US = 99
 MODES = [*RunMode.values(), UNKNOWN_TO_US]
 VERDICTS = [*Verdict.values(), UNKNOWN_TO_US]
+EVERY = [*product(MODES, VERDICTS)]
 NAMES = {name.removeprefix("VERDICT_") for name in Verdict.keys()}  # noqa: SIM118 - an enum wrapper, no dict
 STATUSES = {*SUCCESSES, *STATUS_OF_VERDICT.values(), *STATUS_OF_SANDBOX_VERDICT.values(), "FAILED"}
 
@@ -69,43 +71,48 @@ def shown_by_the_command(mode: int, verdict: int) -> list[Result]:
     return [result_of("job_1", [Event(1, status, data)]), later]
 
 
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("verdict", VERDICTS)
-def test_stream_submission_and_command_show_one_status(mode: int, verdict: int) -> None:
-    expected = status_of(verdict_name(verdict), mode_name(mode))
-    assert shown_in_the_stream(mode, verdict)[0] == expected
-    assert shown_of_the_submission(mode, verdict)["status"] == expected
-    assert [result.status for result in shown_by_the_command(mode, verdict)] == [expected] * 2
+def test_stream_submission_and_command_show_one_status() -> None:
+    shown = {
+        (mode, verdict): {
+            shown_in_the_stream(mode, verdict)[0],
+            shown_of_the_submission(mode, verdict)["status"],
+            *(result.status for result in shown_by_the_command(mode, verdict)),
+        }
+        for mode, verdict in EVERY
+    }
+    assert shown == {(mode, verdict): {status_of(verdict_name(verdict), mode_name(mode))} for mode, verdict in EVERY}
 
 
-@pytest.mark.parametrize("mode", Mode)
-@pytest.mark.parametrize("verdict", JudgesVerdict)
-def test_the_judge_says_the_status_that_front_ends_show(mode: Mode, verdict: JudgesVerdict) -> None:
-    failure = None if verdict is JudgesVerdict.ACCEPTED else Failure(verdict, "Why.")
-    finished = Progress(CoreJob("", mode), lambda _: None).finished(failure)
-    number = Verdict.Value(f"VERDICT_{verdict}")
-    assert finished.status == shown_in_the_stream(RunMode.Value(f"RUN_MODE_{mode.name}"), number)[0]
+def test_the_judge_says_the_status_that_front_ends_show() -> None:
+    def said(mode: Mode, verdict: JudgesVerdict) -> str:
+        failure = None if verdict is JudgesVerdict.ACCEPTED else Failure(verdict, "Why.")
+        return Progress(CoreJob("", mode), lambda _: None).finished(failure).status
+
+    def shown(mode: Mode, verdict: JudgesVerdict) -> str:
+        number = Verdict.Value(f"VERDICT_{verdict}")
+        return shown_in_the_stream(RunMode.Value(f"RUN_MODE_{mode.name}"), number)[0]
+
+    runs = [*product(Mode, JudgesVerdict)]
+    assert {run: said(*run) for run in runs} == {run: shown(*run) for run in runs}
 
 
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("verdict", VERDICTS)
-def test_a_success_is_shown_for_accepted_alone(mode: int, verdict: int) -> None:
-    is_accepted = verdict == VERDICT_ACCEPTED
-    assert (shown_in_the_stream(mode, verdict)[0] in SUCCESSES) == is_accepted
-    for result in shown_by_the_command(mode, verdict):
-        assert result.accepted == is_accepted
-        assert (result.exit_code is ExitCode.ACCEPTED) == is_accepted
+def test_a_success_is_shown_for_accepted_alone() -> None:
+    for mode, verdict in EVERY:
+        successes = {
+            shown_in_the_stream(mode, verdict)[0] in SUCCESSES,
+            *(result.accepted for result in shown_by_the_command(mode, verdict)),
+            *(result.exit_code is ExitCode.ACCEPTED for result in shown_by_the_command(mode, verdict)),
+        }
+        assert successes == {verdict == VERDICT_ACCEPTED}, (mode, verdict)
 
 
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("verdict", VERDICTS)
-def test_what_the_scheduler_finishes_is_what_the_command_blames_on_the_submission(mode: int, verdict: int) -> None:
-    name = wire.verdict_name(verdict)
-    ending = outcome.ending_of(name, cancel_requested=name == "CANCELLED")
-    for result in shown_by_the_command(mode, verdict):
-        is_ours = result.exit_code is ExitCode.UNAVAILABLE
-        assert is_ours == (ending is None)
-    assert (ending is JobState.CANCELLED) == (name == "CANCELLED")
+def test_what_the_scheduler_finishes_is_what_the_command_blames_on_the_submission() -> None:
+    for mode, verdict in EVERY:
+        name = wire.verdict_name(verdict)
+        ending = outcome.ending_of(name, cancel_requested=name == "CANCELLED")
+        blamed_on_us = {result.exit_code is ExitCode.UNAVAILABLE for result in shown_by_the_command(mode, verdict)}
+        assert blamed_on_us == {ending is None}, (mode, verdict)
+        assert (ending is JobState.CANCELLED) == (name == "CANCELLED"), (mode, verdict)
 
 
 @pytest.mark.parametrize(

@@ -220,6 +220,8 @@ async def test_an_ordinary_users_session_is_a_node_as_well(internet: Internet, a
         ("10.99.251.7", True, "10.99.251.7 is no address of this machine"),
         (OURS, False, "sessions have no network here .EXECUTOR_SESSION_NETWORK"),
     ],
+    # Each worker has addresses of its own, and all must collect the same tests.
+    ids=["no address of its own", "no network"],
 )
 async def test_a_machine_that_cannot_be_the_node_says_why(
     start_executor: StartExecutor,
