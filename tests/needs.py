@@ -101,6 +101,14 @@ def _has_gpu() -> bool:
     return any(os.path.exists(device) for device in ("/dev/kfd", "/dev/nvidia0"))  # noqa: PTH110 - devices
 
 
+@cache
+def _makes_user_namespaces() -> bool:
+    return (
+        subprocess.run(["unshare", "--net", "--map-root-user", "true"], capture_output=True, check=False).returncode
+        == 0
+    )
+
+
 _POSTGRES = frozenset({"initdb", "postgres", "pg_ctl", "pg_dump", "pg_restore", "psql", "setpriv"})
 _OPENSSH = ("ssh", "ssh-keygen", "ssh-agent", "ssh-add", "scp", "sftp")
 _BUILDS = frozenset({"buildah", "bwrap", "skopeo", "umoci", "busybox"})
@@ -162,6 +170,7 @@ NEEDS = {
     "torch": Need(lambda: torch_program() is not None, "no Python with torch", "make setup-torch"),
     "cuda": _package("nvidia-cuda-toolkit", "nvcc"),
     "cgroups": Need(lambda: bool(cgroup_parents()), "this machine lets us make no control groups", ""),
+    "user_namespaces": Need(_makes_user_namespaces, "this machine lets an ordinary user make no namespaces", ""),
     "freezer": Need(can_freeze, "no freezer of cgroup version 1 that we may use", ""),
     "gpu": Need(_has_gpu, "no GPU here", ""),
 }
@@ -196,6 +205,7 @@ ON_EVERY_MACHINE = frozenset(
             "mkdir",
             "mount",
             "mv",
+            "prlimit",
             "rm",
             "setpriv",
             "sleep",

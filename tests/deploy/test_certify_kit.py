@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from hipcpu.toolchain import compiler
+from tests.needs import needs
 
 ROOT = Path(__file__).parents[2]
 BUILD = ROOT / "deploy" / "certify_kit" / "build.py"
@@ -32,6 +33,7 @@ def kit(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
+@needs("user_namespaces")
 def unpacked(kit: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subprocess.CompletedProcess[str]]:
     """The folder that this Python unpacked the kit to, and the finished process."""
     folder = tmp_path_factory.mktemp("machine")
