@@ -84,7 +84,7 @@ def test_whatever_else_python_could_say_is_refused(text: str) -> None:
         ("shape[3]", "has 3 elements"),
         ("shape[-1]", "has 3 elements"),
         ("input[0]", "not known here"),
-        ("elements(n)", "no array"),
+        ("elements(n)", "not an array"),
         ("product(shape, 2, 1)", "has 3 elements"),
     ],
 )

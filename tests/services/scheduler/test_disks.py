@@ -396,7 +396,7 @@ async def test_what_was_charged_since_the_last_snapshot_is_given_back_if_the_mac
         timedelta(minutes=30), PRICE
     ) - price_of(timedelta(minutes=10), PRICE)
     assert "Its disk work is kept as of" in lost.message
-    assert "for the 20 minutes since then is given back" in lost.message
+    assert "for the 20 minutes since then is refunded" in lost.message
     assert (await listed(cluster))[0].state == disks_pb2.DISK_STATE_AVAILABLE
 
 

@@ -26,8 +26,8 @@ def test_a_lost_attempt_is_followed_by_another_until_there_were_too_many() -> No
 @pytest.mark.parametrize(
     ("disk", "said"),
     [
-        (None, "machine is gone. Reserve"),
-        (ReservedDisk("disk_1", "work"), "machine is gone; its disk work is as it was before. Reserve"),
+        (None, "on the machine are lost. Reserve"),
+        (ReservedDisk("disk_1", "work"), "on the machine are lost; its disk work is as it was before. Reserve"),
         (ReservedDisk("disk_1", "work", START - timedelta(days=1)), "its disk work is kept as of 2025-12-31 00:00"),
     ],
 )
