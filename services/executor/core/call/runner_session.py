@@ -227,7 +227,8 @@ class RunnerSession:
         async with self._asked():
             begin_ns = time.perf_counter_ns()
             await self._order(Order.PING)
-            pong = await self._answer(Reply.PONG, self._limits.copy_seconds, busy_seconds=self._busy_seconds)
+            seconds = min(self._limits.copy_seconds, self._limits.call_seconds)
+            pong = await self._answer(Reply.PONG, seconds, busy_seconds=self._busy_seconds)
             return self._wall_ns(begin_ns, pong)
 
     @asynccontextmanager
