@@ -118,4 +118,4 @@ def _run(command: list[str], folder: Path) -> None:
     except (OSError, subprocess.TimeoutExpired) as error:
         raise ToolchainError(f"{command[0]}: {error}") from error
     if done.returncode:
-        raise ToolchainError(f"{' '.join(command)} failed:\n{done.stderr[-2000:]}")
+        raise ToolchainError(f"{' '.join(command)} failed: {done.stderr.strip()[-2000:]}")
