@@ -70,6 +70,8 @@ class SchedulerSettings(ServiceSettings):
     """Longest time of a reservation with all its extensions."""
     longest_reservation_wait: timedelta = timedelta(hours=48)
     """Longest time that a reservation waits for its GPUs before it is cancelled."""
+    impossible_after: Annotated[timedelta, Field(ge=timedelta(0))] = timedelta(minutes=5)
+    """Time after which a waiting job is cancelled that no machine, nor any that the pool may start, can take."""
     no_show_after: Annotated[timedelta, Field(ge=timedelta(0))] = timedelta(hours=1)
     """Time without any login after which a reservation is ended; 0 if it never is."""
     dated_no_show_after: Annotated[timedelta, Field(ge=timedelta(0))] = timedelta(minutes=30)

@@ -315,10 +315,31 @@ async def build(  # noqa: PLR0915 - one statement for each part
         settings,
     )
     rescuer = Rescuer(store, billing, runner, waiting, dated, clock, settings.submission_timeout)
-    admission = Admission(
-        store, billing, waiting, dated, book, forecast, clock, _policy(settings, problems), placements
+    dated_limits = DatedLimits(
+        settings.dated_most_ahead,
+        settings.most_dated_of_user,
+        settings.most_dated_gpus_of_user,
+        settings.dated_start_within,
     )
-    canceller = Canceller(store, waiting, dated, runner, clock, settings.longest_run)
+    dated_admission = DatedAdmission(pool, dated, dated_limits)
+    refusals = Refusals(waiting, running, situations, placements, clock)
+    explainer = Explainer(
+        waiting,
+        inventory,
+        forecast,
+        demand,
+        situations,
+        refusals,
+        dated_admission,
+        lambda: dispatcher.reasons,
+        settings.longest_run,
+    )
+    admission = Admission(
+        store, billing, waiting, dated, book, forecast, clock, _policy(settings, problems), placements, explainer.never
+    )
+    canceller = Canceller(
+        store, waiting, dated, runner, clock, settings.longest_run, explainer.never, settings.impossible_after
+    )
     watcher = Watcher(reader, hub)
     servicer = SchedulerServicer(store, reader, admission, canceller, watcher, problems)
     limits = ReservationLimits(
@@ -328,26 +349,8 @@ async def build(  # noqa: PLR0915 - one statement for each part
         settings.longest_reservation_wait,
         settings.maintenance,
     )
-    dated_limits = DatedLimits(
-        settings.dated_most_ahead,
-        settings.most_dated_of_user,
-        settings.most_dated_gpus_of_user,
-        settings.dated_start_within,
-    )
-    dated_admission = DatedAdmission(pool, dated, dated_limits)
     changes = ReservationChanges(store, reader, waiting, dated, runner, clock, limits)
     starter = DatedStarter(dated, waiting, changes, clock, settings.dated_lead, settings.longest_run)
-    refusals = Refusals(waiting, running, situations, placements, clock)
-    explainer = Explainer(
-        waiting,
-        inventory,
-        forecast,
-        demand,
-        situations,
-        refusals,
-        lambda: dispatcher.reasons,
-        settings.longest_run,
-    )
     reservations = ReservationServicer(
         ReservationAdmission(
             admission,

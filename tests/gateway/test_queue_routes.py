@@ -254,7 +254,11 @@ async def test_which_machines_a_submission_may_run_on_is_passed_on_and_shown_aga
         asked = gateway.calls["SubmitJob"][-1].spec.machine
         assert (asked.HasField("idle_time"), asked.idle_time.seconds) == (True, seconds)
         assert made.json()["machine"]["idle_seconds"] == seconds
+    made = await gateway.http.post("/api/v1/submissions", json=body | {"machine": {"wait_for_operator": True}})
+    assert gateway.calls["SubmitJob"][-1].spec.machine.wait_for_operator
+    assert made.json()["machine"]["wait_for_operator"]
     for wrong in (
+        {"wait_for_operator": "yes"},
         {"idle_seconds": -1},
         {"idle_seconds": 604_801},
         {"idle_seconds": 1.5},

@@ -197,6 +197,13 @@ def submit(  # noqa: PLR0913 - an argument for each option
             help="Keep its machine idle afterwards at most this long. Default: the pool's limit.",
         ),
     ] = None,
+    wait_for_operator: Annotated[
+        bool,
+        typer.Option(
+            "--wait-for-operator",
+            help="Wait even if no machine can give it these GPUs until an operator changes something.",
+        ),
+    ] = False,
     dtype: Annotated[
         str, typer.Option("--dtype", help="Element type, if the problem has several. Default: its first.")
     ] = "",
@@ -239,7 +246,7 @@ def submit(  # noqa: PLR0913 - an argument for each option
         movable,
         priority,
         deadline_of(deadline, datetime.now(UTC)) if deadline else "",
-        MachineUse(reuse, idle),
+        MachineUse(reuse, idle, wait_for_operator or None),
         profile,
     )
     with connect(endpoint, token) as client:

@@ -60,7 +60,9 @@ def machine_text(use: object) -> str | None:
     known = cast("dict[str, Any]", use)
     reuse, idle = known.get("reuse"), known.get("idle_seconds")
     said = [] if reuse == "reuse-or-create" else [str(reuse)]
-    return ", ".join(said if idle is None else [*said, f"idle {idle} s"]) or None
+    said += [] if idle is None else [f"idle {idle} s"]
+    said += ["waits for an operator"] if known.get("wait_for_operator") else []
+    return ", ".join(said) or None
 
 
 def resources_text(resources: object) -> str | None:

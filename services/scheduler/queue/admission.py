@@ -6,7 +6,7 @@ continues with the row, or the rescuer gives the hold back and deletes the row.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
@@ -51,6 +51,7 @@ from services.scheduler.wire import payloads
 from vocabulary.money import price_of
 from vocabulary.names import none_of
 
+_WAIT_FOR_OPERATOR = "To wait until an operator changes that, set machine.wait_for_operator (`--wait-for-operator`)."
 Request = SubmitJobRequest | CreateReservationRequest | QuoteReservationRequest
 
 
@@ -80,6 +81,7 @@ class Admission:
         clock: Clock,
         policy: AdmissionPolicy,
         placements: Placements,
+        never: Callable[[Job], Awaitable[str]],
     ) -> None:
         self._store = store
         self._billing = billing
@@ -90,6 +92,7 @@ class Admission:
         self._clock = clock
         self._policy = policy
         self._placements = placements
+        self._never = never
 
     async def submit(self, request: SubmitJobRequest) -> tuple[Job, Allowance]:
         """The job in the queue, or the earlier job with the same key, and what its account may still submit.
@@ -98,7 +101,12 @@ class Admission:
         PriorityNotAllowedError, ClassNotAllowedError, IdempotencyKeyReusedError, TooManyJobsError,
         TooManySubmissionsError, CreditRefusedError, BillingUnreachableError.
         """
-        return await self.enter(await self._draft(request))
+        draft = await self._draft(request)
+        why = "" if draft.spec.waits_for_operator else await self._never(draft)
+        # A repeat gets the first job, whatever can be had by then.
+        if why and not await self.is_repeated(request.account_id, request.idempotency_key):
+            raise InvalidFieldError(_size_field(request), f"cannot be had here. {why} {_WAIT_FOR_OPERATOR}")
+        return await self.enter(draft)
 
     async def enter(self, draft: Job) -> tuple[Job, Allowance]:
         """A draft's job in the queue, or the earlier job with the same key; see `submit`."""
@@ -237,3 +245,10 @@ class Admission:
             await self._billing.settle(job, hold_id)
             raise BillingUnreachableError
         return row
+
+
+def _size_field(request: SubmitJobRequest) -> str:
+    """The field in which a request says how much of a machine it wants."""
+    asked = request.spec.resources
+    named = (name for name in ("gpus", "fraction", "memory_mib", "devices") if getattr(asked, name))
+    return ".".join(["spec.resources", *[next(named, "")]]).rstrip(".")

@@ -82,7 +82,7 @@ def _spec_to_proto(spec: JobSpec, submission: Submission) -> scheduler_pb2.JobSp
         placement=spec.placement,
         movable=spec.movable,
         deadline=instant_to_proto(spec.deadline),
-        machine=machine_use_to_proto(spec.reuse, spec.idle_seconds),
+        machine=machine_use_to_proto(spec.reuse, spec.idle_seconds, waits_for_operator=spec.waits_for_operator),
     )
 
 

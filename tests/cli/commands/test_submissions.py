@@ -480,7 +480,10 @@ def test_the_wish_for_a_machine_goes_along_and_is_shown(gateway: ScriptedGateway
     assert gateway.asked("POST", SUBMISSIONS)[0].body["machine"] == {"reuse": "create"}
     run = wavepool("submit", kernel, "-p", "relu", "--idle", "0", "--endpoint", gateway.endpoint)
     assert gateway.asked("POST", SUBMISSIONS)[1].body["machine"] == {"idle_seconds": 0}
-    assert dict(submission_rows({"machine": {"reuse": "create", "idle_seconds": 0}}))["machine"] == "create, idle 0 s"
+    run = wavepool("submit", kernel, "-p", "relu", "--wait-for-operator", "--endpoint", gateway.endpoint)
+    assert gateway.asked("POST", SUBMISSIONS)[2].body["machine"] == {"wait_for_operator": True}
+    asked = {"reuse": "create", "idle_seconds": 0, "wait_for_operator": True}
+    assert dict(submission_rows({"machine": asked}))["machine"] == "create, idle 0 s, waits for an operator"
     assert wavepool("submit", kernel, "-p", "relu", "--reuse", "new", "--endpoint", gateway.endpoint).status == 2
     assert dict(submission_rows({"machine": {"reuse": "create"}}))["machine"] == "create"
     assert "machine" not in dict(submission_rows({"machine": {"reuse": "reuse-or-create"}}))

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
 
 import grpc
 import pytest
@@ -8,9 +10,10 @@ from google.protobuf.duration_pb2 import Duration
 from wavepool.scheduler.v1 import scheduler_pb2
 from wavepool.vmpool.v1 import vmpool_pb2
 
+from servicekit.rpc.errors import rpc_failure
 from services.scheduler.jobs.states import JobState
 from services.scheduler.store.job_store import JobStore
-from tests.services.scheduler.cluster import USER, Cluster, is_run, kinds, until
+from tests.services.scheduler.cluster import USER, Cluster, is_run, kinds, scripted_cluster, until
 
 
 async def test_waiting_jobs_run_by_priority_and_then_by_age(cluster: Cluster) -> None:
@@ -339,13 +342,66 @@ async def test_parts_of_a_gpu_run_beside_each_other_and_a_whole_one_waits_for_bo
     assert (await cluster.job(halves[0].job_id)).spec.resources.fraction == 0.5
 
 
-async def test_a_part_that_no_machine_can_give_is_told_so_and_asks_for_no_machine(cluster: Cluster) -> None:
-    job = await cluster.submit("part", resources=scheduler_pb2.Resources(fraction=0.5))
+HALF = scheduler_pb2.Resources(fraction=0.5)
+WAITS = scheduler_pb2.MachineUse(wait_for_operator=True)
+
+
+@pytest.mark.parametrize(
+    ("asked", "field", "reason"),
+    [
+        (HALF, "spec.resources.fraction", "No machine with MI300X can give 4/8 of a GPU (partition)."),
+        (scheduler_pb2.Resources(memory_mib=48000), "spec.resources.memory_mib", "can give 2/8 of a GPU (partition)."),
+        (scheduler_pb2.Resources(devices=8), "spec.resources.devices", "can give 1 GPU as 8 devices. Leave `devices`"),
+        (
+            scheduler_pb2.Resources(fraction=0.5, isolation=scheduler_pb2.ISOLATION_TIME_SLICE),
+            "spec.resources.fraction",
+            "the machines here do not share theirs (EXECUTOR_MAX_RUNS)",
+        ),
+        (scheduler_pb2.Resources(gpus=4), "spec.resources.gpus", "GPUs is 4; no machine has more than 1, and the pool"),
+    ],
+)
+async def test_what_no_machine_can_ever_give_is_refused_before_anything_is_held(
+    stopped_cluster: Cluster, asked: scheduler_pb2.Resources, field: str, reason: str
+) -> None:
+    cluster = stopped_cluster
+    cluster.pool.max_machines = 2
+    await cluster.start()
+    await cluster.events_to_end((await cluster.submit("first")).job_id)
+    with pytest.raises(grpc.aio.AioRpcError) as refused:
+        await cluster.submit("never", resources=asked)
+    said = rpc_failure(refused.value)
+    assert (said.code, said.violations[0][0]) == (grpc.StatusCode.INVALID_ARGUMENT, field)
+    assert reason in said.violations[0][1]
+    assert "`--wait-for-operator`" in said.violations[0][1]
+    assert not cluster.billing.open_holds()
+
+
+async def test_a_part_that_waits_for_the_operator_is_told_so_and_asks_for_no_machine(cluster: Cluster) -> None:
+    job = await cluster.submit("part", resources=HALF, machine=WAITS)
     told = await cluster.event(
         job.job_id, lambda event: event.HasField("queued") and "partitions" in event.queued.message
     )
     assert "no machine with MI300X can give 4/8 of a GPU (partition)" in told.queued.message
     assert not any(cluster.pool.demands)
+
+
+async def test_what_becomes_impossible_while_it_waits_ends_uncharged_unless_it_waits_for_the_operator(
+    tmp_path: Path,
+) -> None:
+    async with scripted_cluster(tmp_path, impossible_after=timedelta(milliseconds=50)) as cluster:
+        await cluster.pool.tell("machine-1", "PROVISIONING")
+        await cluster.start()
+        part = await cluster.submit("part", resources=HALF)
+        waits = await cluster.submit("waits", resources=HALF, machine=WAITS)
+        whole = await cluster.submit("whole")
+        await cluster.pool.tell("machine-1", "WARM")
+        await cluster.events_to_end(whole.job_id)
+        *_, last = await cluster.events_to_end(part.job_id)
+        assert (last.ended.state, last.ended.cost_micros) == (scheduler_pb2.JOB_STATE_CANCELLED, 0)
+        assert last.ended.result.reason == "impossible"
+        assert "No machine with MI300X can give 4/8 of a GPU (partition)." in last.ended.result.message
+        assert len(cluster.billing.open_holds()) == 1
+        assert (await cluster.job(waits.job_id)).spec.machine.wait_for_operator
 
 
 @pytest.mark.parametrize(
