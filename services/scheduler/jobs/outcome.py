@@ -18,6 +18,8 @@ DEADLINE = "deadline"
 """Reason of a cancellation by the platform: the job could no longer end before its deadline."""
 
 
+IMAGE = "image"
+"""Reason of a cancellation by the platform: there is no such image, or it cannot be used here."""
 IMPOSSIBLE = "impossible"
 """Reason of a cancellation by the platform: no machine can give the job its GPUs any more."""
 

@@ -21,7 +21,7 @@ from services.scheduler.jobs.submission_checks import wrong_caller, wrong_priori
 from submissions.checks import Violations
 from vocabulary.build_contexts import is_context_digest
 from vocabulary.counts import counted
-from vocabulary.image_references import wrong_reference
+from vocabulary.image_references import image_reference, wrong_reference
 from vocabulary.names import known_name
 from vocabulary.slots import EIGHTHS_PER_GPU
 from vocabulary.ssh_keys import Key, keys_of
@@ -30,6 +30,7 @@ _NAME = re.compile(r"[a-z](-?[a-z0-9])*")
 _MOST_NAME = 63
 _HOST_PREFIX, _LEAST_OF_ID = "wp-", 8
 _MINUTE, _HOUR = 60, 3600
+IMAGE_REGISTRIES = "EXECUTOR_IMAGE_REGISTRIES"
 GPUS_OF_A_MACHINE = LEGAL_GPUS[-1]
 MOST_MACHINES = 6
 GANG_GPUS = tuple(GPUS_OF_A_MACHINE * machines for machines in range(2, MOST_MACHINES + 1))
@@ -248,6 +249,27 @@ def wrong_size(gpus: int, machines: int, largest: int) -> Violations:
     whole = f", which takes machines of {gpus}" if machines > 1 else ""
     at_most = f"no machine has more than {largest}, and the pool starts none with more (VMPOOL_GPUS_PER_MACHINE)"
     return [("spec.gpus", f"is {gpus * machines}{whole}; {at_most}")]
+
+
+def wrong_source(reservation: Reservation, sources: Sequence[Sequence[str] | None]) -> Violations:
+    """What is wrong with its image if no machine may get it.
+
+    `sources` are the registries of each machine that might have it, None of one that does not say.
+    """
+    if not reservation.has_image or not sources or None in sources:
+        return []
+    known = sorted({registry for one in sources for registry in one or ()})
+    if not known:
+        return [(_image_field(reservation), f"is set, and no machine here takes images ({IMAGE_REGISTRIES})")]
+    registry = image_reference(reservation.image).registry if reservation.image else known[0]
+    if registry in known:
+        return []
+    fault = f"comes from {registry}, and the machines here take images from {', '.join(known)} ({IMAGE_REGISTRIES})"
+    return [(_image_field(reservation), fault)]
+
+
+def _image_field(reservation: Reservation) -> str:
+    return "spec.image" if reservation.image else "spec.build_digest"
 
 
 def wrong_length(reservation: Reservation, longest_time: timedelta | None, setting: str) -> Violations:

@@ -30,6 +30,7 @@ from services.scheduler.jobs.reservation_checks import (
     wrong_machines,
     wrong_reserver,
     wrong_size,
+    wrong_source,
 )
 from services.scheduler.jobs.reservation_usage import WEEK, UserLimits, above_limits
 from services.scheduler.jobs.retries import FIRST_AGAIN, replaced
@@ -143,6 +144,7 @@ class ReservationAdmission:
         gpus, machines = job.spec.resources.gpus, job.spec.machines
         longest_time = self._dated.longest_time(job)
         wrong = wrong_machines(machines, limits.machines, limits.network) or wrong_size(gpus, machines, largest)
+        wrong = [*wrong, *wrong_source(job.reserved, self._dated.image_sources(job.spec.gpu_types))]
         if wrong := [*wrong, *wrong_length(job.reserved, longest_time, limits.life_setting)]:
             raise InvalidRequestError(wrong)
 

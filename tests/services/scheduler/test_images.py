@@ -55,16 +55,43 @@ async def test_the_machine_is_given_the_image_and_says_which_it_is(cluster: Clus
     assert [one.spec.image for one in listed.reservations] == [IMAGE]
 
 
-async def test_an_image_that_cannot_be_had_fails_the_reservation_at_once_and_costs_nothing(cluster: Cluster) -> None:
+async def test_an_image_that_cannot_be_had_ends_the_reservation_uncharged_and_by_no_fault_of_ours(
+    cluster: Cluster,
+) -> None:
     reservation, session = await opening(cluster)
     words = f"The image {IMAGE} cannot be used: registry.example:5000 has no such image."
     await end(session, session_pb2.SESSION_END_REASON_IMAGE, words)
 
     ended = await over(cluster, reservation)
-    assert ended.state == reservations_pb2.RESERVATION_STATE_FAILED
+    assert ended.state == reservations_pb2.RESERVATION_STATE_CANCELLED
     assert ended.message == f"{words} Nothing is charged."
     assert ended.cost_micros == 0
     assert len(cluster.sessions.sessions) == 1
+
+
+@pytest.mark.parametrize(
+    ("registries", "said"),
+    [
+        (["other.example"], "comes from registry.example:5000, and the machines here take images from other.example"),
+        ([], "is set, and no machine here takes images"),
+    ],
+)
+async def test_an_image_of_a_registry_that_no_machine_takes_is_refused_before_it_waits(
+    stopped_cluster: Cluster, registries: list[str], said: str
+) -> None:
+    cluster = stopped_cluster
+    await cluster.pool.tell("machine-1", "WARM", registries=registries)
+    await cluster.start()
+    await cluster.events_to_end((await cluster.submit("first")).job_id)
+    error = await refused(cluster.reserve("none", image=IMAGE))
+    assert error.code() is grpc.StatusCode.INVALID_ARGUMENT
+    assert f"spec.image: {said}" in (error.details() or "")
+    assert "(EXECUTOR_IMAGE_REGISTRIES)" in (error.details() or "")
+    assert not cluster.billing.open_holds()
+    await cluster.pool.tell("machine-2", "WARM", registries=["registry.example:5000"])
+    job = await cluster.submit("again")
+    await cluster.events_to_end(job.job_id)
+    await cluster.reserve("one", image=IMAGE)
 
 
 async def test_an_image_that_cannot_be_had_now_is_tried_again(cluster: Cluster) -> None:
