@@ -207,11 +207,13 @@ async def test_rate_limit_says_when_to_try_again(gateway: RunningGateway) -> Non
     assert (response.json()["code"], response.json()["detail"]) == ("RATE_LIMIT_EXCEEDED", "8 jobs in flight")
 
 
-async def test_retry_after_is_never_too_early(gateway: RunningGateway) -> None:
-    gateway.refusals["SubmitJob"] = refusal(
-        grpc.StatusCode.RESOURCE_EXHAUSTED, "too many", retry_after=timedelta(seconds=30.1)
-    )
-    assert (await gateway.http.post(PATH, json=BODY)).headers["retry-after"] == "31"
+@pytest.mark.parametrize(("seconds", "sent"), [(30.1, "31"), (None, None)])
+async def test_retry_after_is_never_too_early_and_absent_if_waiting_is_not_known_to_help(
+    gateway: RunningGateway, seconds: float | None, sent: str | None
+) -> None:
+    wait = None if seconds is None else timedelta(seconds=seconds)
+    gateway.refusals["SubmitJob"] = refusal(grpc.StatusCode.RESOURCE_EXHAUSTED, "too many", retry_after=wait)
+    assert (await gateway.http.post(PATH, json=BODY)).headers.get("retry-after") == sent
 
 
 async def test_submitter_is_told_what_remains(gateway: RunningGateway) -> None:
