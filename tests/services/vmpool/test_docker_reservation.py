@@ -164,6 +164,8 @@ def test_two_containers_are_the_nodes_of_one_reservation(tmp_path: Path) -> None
         VMPOOL_PROVIDERS="docker",
         VMPOOL_MAX_MACHINES="2",
         VMPOOL_GPUS_PER_MACHINE="8",
+        # The usual bridge.
+        VMPOOL_MACHINE_NETWORK="172.17.0.0/16",
         VMPOOL_DOCKER_IMAGE=IMAGE,
         VMPOOL_DOCKER_ENVIRONMENT='{"EXECUTOR_DEVICE": "cpu"}',
     )
