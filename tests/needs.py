@@ -166,7 +166,7 @@ NEEDS = {
         "make setup-dstack",
         frozenset({"ssh", "bwrap", "ssh-keygen"}),
     ),
-    "rocm": Need(ROCM.is_dir, "ROCm is not unpacked", ".ci/rocm"),
+    "rocm": Need(ROCM.is_dir, "ROCm is not unpacked", ".ci/rocm", frozenset({"hipcc"})),
     "torch": Need(lambda: torch_program() is not None, "no Python with torch", "make setup-torch"),
     "cuda": _package("nvidia-cuda-toolkit", "nvcc"),
     "cgroups": Need(lambda: bool(cgroup_parents()), "this machine lets us make no control groups", ""),
