@@ -105,12 +105,17 @@ class Admission:
         why = "" if draft.spec.waits_for_operator else await self._never(draft)
         # A repeat gets the first job, whatever can be had by then.
         if why and not await self.is_repeated(request.account_id, request.idempotency_key):
-            raise InvalidFieldError(_size_field(request), f"cannot be had here. {why} {_WAIT_FOR_OPERATOR}")
+            raise _impossible(_size_field(request), f"{why} {_WAIT_FOR_OPERATOR}")
         return await self.enter(draft)
 
     async def enter(self, draft: Job) -> tuple[Job, Allowance]:
         """A draft's job in the queue, or the earlier job with the same key; see `submit`."""
         return await uncut(self._submit(draft))
+
+    async def check_possible(self, job: Job, field: str) -> None:
+        """Raises InvalidFieldError if nothing that there is, or that the pool may start, can give a job its GPUs."""
+        if why := await self._never(job):
+            raise _impossible(field, why)
 
     async def is_repeated(self, account_id: str, key: str) -> bool:
         """True if the account has used the key before."""
@@ -245,6 +250,10 @@ class Admission:
             await self._billing.settle(job, hold_id)
             raise BillingUnreachableError
         return row
+
+
+def _impossible(field: str, why: str) -> InvalidFieldError:
+    return InvalidFieldError(field, f"cannot be had here. {why}")
 
 
 def _size_field(request: SubmitJobRequest) -> str:

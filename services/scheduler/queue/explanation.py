@@ -100,6 +100,11 @@ class Explainer:
         Empty if one can, or if that is not known: in doubt it waits.
         """
         resources, gpu_types = job.spec.resources.least, job.spec.gpu_types
+        if small := self._situations.small_queue(job):
+            queue, limit = small
+            at_most = f"Queue {queue} may have {in_gpus(limit)} of {job.spec.gpu_type} at a time"
+            takes = in_gpus(resources.milli * job.spec.machines)
+            return f"{at_most}, and this takes {takes}. Ask for less, or use another queue."
         if not self._inventory.can_have(resources, gpu_types):
             what = f"No machine with {' or '.join(gpu_types)} can give {resources}."
             return f"{what} {self._remedy(job, self._usable(job), blocked='')}"

@@ -24,6 +24,7 @@ from wavepool.scheduler.v1.queues_pb2 import (
     QueueResource,
 )
 
+from servicekit.rpc.errors import rpc_failure
 from services.scheduler.fairness.settings import JobClass as JobClassSettings
 from services.scheduler.fairness.settings import Queues, QueueSettings
 from services.scheduler.queue.inventory import Inventory
@@ -314,6 +315,13 @@ async def test_a_queue_at_its_limit_waits_though_a_gpu_is_free(stopped_cluster: 
     first = await cluster.running("first", queue="small")
     second = await cluster.submit("second", queue="small")
     third = await cluster.running("third")
+    takes = {"resources": scheduler_pb2.Resources(gpus=2), "queue": "small"}
+    for never in (cluster.submit("never", **takes), cluster.reserve("never", gpus=2, queue="small")):
+        with pytest.raises(grpc.aio.AioRpcError) as refused:
+            await never
+        ((field, said),) = rpc_failure(refused.value).violations
+        assert field in {"spec.resources.gpus", "spec.gpus"}
+        assert "Queue small may have 1 of MI300X at a time, and this takes 2. Ask for less" in said
 
     why = await stub(cluster).ExplainJob(ExplainJobRequest(job_id=second.job_id))
     shares = {share.gpu_type: share for share in (await listed(cluster))["small"].shares}
