@@ -146,6 +146,7 @@ def test_a_reservation_gives_a_shell_over_ssh_is_charged_and_leaves_nothing(wave
     until(lambda: not [one for one in there if one.is_running()], "the end of all its processes")
 
 
+@pytest.mark.rsync
 def test_plain_ssh_scp_and_rsync_reach_it_by_its_host_and_its_name(
     wavepool: Wavepool, person: Person, tmp_path: Path
 ) -> None:
