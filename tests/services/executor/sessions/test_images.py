@@ -103,6 +103,7 @@ async def test_the_steps_and_the_digest_are_reported(
     assert all(0 <= percent <= 100 for percent in percents)
 
 
+@pytest.mark.rsync
 async def test_files_come_and_go_by_sftp_scp_and_rsync_though_the_image_has_none_of_them(
     image_machine: Machine, alice: Person, registry: ImageRegistry, tmp_path: Path
 ) -> None:
