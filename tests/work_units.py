@@ -87,9 +87,10 @@ class WorkUnits(LoadScopeScheduling):
         """
         workload = self.assigned_work[node]
         pending = ((unit, nodeid) for unit in workload.values() for nodeid, is_done in unit.items() if not is_done)
-        unit, crashed = next(pending, ({}, None))
-        if crashed is None:
+        running = next(pending, None)
+        if running is None:
             return super().remove_node(node)
+        unit, crashed = running
         del self.assigned_work[node]
         unit[crashed] = True
         self.workqueue.update({scope: unit for scope, unit in workload.items() if not all(unit.values())})
