@@ -17,8 +17,8 @@ from services.vmpool.machines.lease import EXPIRY_GRACE, Holder, Lease
 from services.vmpool.machines.machine import Inventory, MachineState
 from services.vmpool.machines.offer import Offer
 from services.vmpool.providers.provider import Observation, Order, ProviderState
+from tests.refused_calls import refused
 from tests.services.vmpool.conftest import Bench, a_machine, a_request
-from tests.services.vmpool.grpc_failures import failure
 from tests.services.vmpool.store.test_lease_store import add_warm
 from tests.services.vmpool.test_service import acquire
 
@@ -64,7 +64,7 @@ async def test_a_reservation_whose_lease_is_short_at_first_has_a_machine_that_la
 ) -> None:
     await an_ending_machine(bench, "m1", 10 * HOUR)
     short = reserve(duration=HOUR, longest_time=Duration(seconds=11 * 3600))
-    assert (await failure(stub.AcquireLease(short))).code is grpc.StatusCode.INVALID_ARGUMENT
+    await refused(stub.AcquireLease(short), grpc.StatusCode.INVALID_ARGUMENT)
     lease = await reserved(stub, duration=HOUR, longest_time=Duration(seconds=9 * 3600))
     assert lease.expire_time.ToDatetime(bench.clock.now().tzinfo) == bench.clock.now() + HOUR
     renewed = await stub.RenewLease(pb.RenewLeaseRequest(lease_id=lease.lease_id, duration=Duration(seconds=9 * 3600)))
@@ -102,8 +102,7 @@ async def test_what_no_reservation_may_have_is_refused_with_the_field(
     bench: Bench, stub: VmPoolServiceAsyncStub, changes: dict[str, Any], field: str
 ) -> None:
     machine = await add_warm(bench)
-    refused = await failure(stub.AcquireLease(reserve(**changes)))
-    assert (refused.code, refused.violations[0][0]) == (grpc.StatusCode.INVALID_ARGUMENT, field)
+    await refused(stub.AcquireLease(reserve(**changes)), grpc.StatusCode.INVALID_ARGUMENT, field=field)
     assert await bench.machines.get("m1") == machine
 
 
@@ -111,8 +110,9 @@ async def test_too_long_a_reservation_is_refused_with_the_name_of_the_setting(
     bench: Bench, stub: VmPoolServiceAsyncStub
 ) -> None:
     await add_warm(bench)
-    refused = await failure(stub.AcquireLease(reserve(duration=51 * HOUR)))
-    assert "at most 180000 s (VMPOOL_LONGEST_RESERVATION); it is 183600 s" in refused.message
+    await refused(
+        stub.AcquireLease(reserve(duration=51 * HOUR)), "at most 180000 s (VMPOOL_LONGEST_RESERVATION); it is 183600 s"
+    )
 
 
 @pytest.mark.parametrize("holder", [pb.LEASE_HOLDER_UNSPECIFIED, pb.LEASE_HOLDER_JOB])
@@ -122,8 +122,7 @@ async def test_the_lease_of_a_job_is_not_that_of_a_reservation_with_its_id(
     await add_warm(bench)
     lease = (await stub.AcquireLease(acquire("one", holder=holder))).grants[0].lease
     assert lease.holder == pb.LEASE_HOLDER_JOB
-    refused = await failure(stub.AcquireLease(reserve("one")))
-    assert refused.code is grpc.StatusCode.ALREADY_EXISTS
+    await refused(stub.AcquireLease(reserve("one")), grpc.StatusCode.ALREADY_EXISTS)
     assert (await bench.machines.get("m1")).reservation_ids == ()
 
 
@@ -142,8 +141,7 @@ async def test_a_renewal_is_limited_as_the_lease_is_and_never_ends_it_earlier(
     assert [await renewed(reservation, hours) for hours in (1, 48)] == [24 * HOUR, 48 * HOUR]
     assert await renewed(job, 1) == HOUR
     for lease, hours in ((reservation, 51), (job, 2)):
-        refused = await failure(renewed(lease, hours))
-        assert (refused.code, refused.violations[0][0]) == (grpc.StatusCode.INVALID_ARGUMENT, "duration")
+        await refused(renewed(lease, hours), grpc.StatusCode.INVALID_ARGUMENT, field="duration")
 
 
 async def a_reserved_machine(bench: Bench, **changes: Any) -> Lease:
@@ -250,9 +248,11 @@ async def test_a_machine_with_reservations_is_ended_only_by_force(
     lease = await a_reserved_machine(bench)
     before = await bench.machines.get(lease.machine_id)
     call, request = getattr(stub, f"{verb}Machine"), getattr(pb, f"{verb}MachineRequest")
-    refused = await failure(call(request(machine_id=lease.machine_id)))
-    assert refused.code is grpc.StatusCode.FAILED_PRECONDITION
-    assert "has the reservations res_1. Wait for their end, or use `force`." in refused.message
+    await refused(
+        call(request(machine_id=lease.machine_id)),
+        grpc.StatusCode.FAILED_PRECONDITION,
+        "has the reservations res_1. Wait for their end, or use `force`.",
+    )
     assert await bench.machines.get(lease.machine_id) == before
     ended = (await call(request(machine_id=lease.machine_id, force=True))).machine
     assert ended.state == pb.MACHINE_STATE_DRAINING
@@ -266,8 +266,9 @@ async def test_a_draining_machine_with_reservations_is_still_stopped_only_by_for
     for _ in range(2):
         await stub.DrainMachine(pb.DrainMachineRequest(machine_id=lease.machine_id, force=True))
         await bench.passes(2)
-    refused = await failure(stub.StopMachine(pb.StopMachineRequest(machine_id=lease.machine_id)))
-    assert refused.code is grpc.StatusCode.FAILED_PRECONDITION
+    await refused(
+        stub.StopMachine(pb.StopMachineRequest(machine_id=lease.machine_id)), grpc.StatusCode.FAILED_PRECONDITION
+    )
     again = (await stub.DrainMachine(pb.DrainMachineRequest(machine_id=lease.machine_id))).machine
     assert list(again.reservation_ids) == ["res_1"]
     renewed = await stub.RenewLease(pb.RenewLeaseRequest(lease_id=lease.lease_id))
@@ -299,10 +300,13 @@ async def test_a_machine_that_ends_before_the_reservation_is_refused_with_the_se
     await an_ending_machine(bench, "m2", 12 * HOUR)
     places = [pb.Placement(machine_id="m2", slots=[inventory_pb2.Slot(eighths=8)])]
     where = {"machine_id": "m2"} if named else {"machine_id": "", "eighths": 0, "placements": places}
-    refused = await failure(stub.AcquireLease(reserve("res_1", 12 * HOUR + HEARTBEAT, **where)))
-    assert (refused.code, refused.violations[0][0]) == (grpc.StatusCode.INVALID_ARGUMENT, "duration")
-    assert "longest life of 43200 s" in refused.message
-    assert "VMPOOL_DSTACK_MAX_DURATION) 2 s before the end of the reservation" in refused.message
+    await refused(
+        stub.AcquireLease(reserve("res_1", 12 * HOUR + HEARTBEAT, **where)),
+        grpc.StatusCode.INVALID_ARGUMENT,
+        "longest life of 43200 s",
+        "VMPOOL_DSTACK_MAX_DURATION) 2 s before the end of the reservation",
+        field="duration",
+    )
     assert (await bench.machines.get("m2")).reservation_ids == ()
 
 
@@ -311,8 +315,7 @@ async def test_the_pool_picks_a_machine_that_lasts(bench: Bench, stub: VmPoolSer
     bench.clock.advance(HEARTBEAT)
     await an_ending_machine(bench, "m1", 12 * HOUR)
     assert (await reserved(stub, "res_1", 24 * HOUR, machine_id="")).machine_id == "m2"
-    refused = await failure(stub.AcquireLease(reserve("res_2", 24 * HOUR, machine_id="")))
-    assert refused.code is grpc.StatusCode.RESOURCE_EXHAUSTED
+    await refused(stub.AcquireLease(reserve("res_2", 24 * HOUR, machine_id="")), grpc.StatusCode.RESOURCE_EXHAUSTED)
 
 
 async def test_a_reservation_is_not_extended_beyond_the_life_of_its_machine(
@@ -323,8 +326,7 @@ async def test_a_reservation_is_not_extended_beyond_the_life_of_its_machine(
     longer = pb.RenewLeaseRequest(lease_id=lease.lease_id, duration=Duration(seconds=43_200))
     assert (await stub.RenewLease(longer)).expire_time.seconds == int(bench.clock.now().timestamp()) + 43_200
     bench.clock.advance(HEARTBEAT)
-    refused = await failure(stub.RenewLease(longer))
-    assert (refused.code, refused.violations[0][0]) == (grpc.StatusCode.INVALID_ARGUMENT, "duration")
+    await refused(stub.RenewLease(longer), grpc.StatusCode.INVALID_ARGUMENT, field="duration")
     shorter = pb.RenewLeaseRequest(lease_id=lease.lease_id, duration=Duration(seconds=60))
     assert (await stub.RenewLease(shorter)).expire_time.seconds == int(bench.clock.now().timestamp()) + 43_198
 
@@ -344,9 +346,7 @@ async def test_what_reservations_wait_for_is_reported_with_their_length(
     answer = await stub.ReportDemand(pb.ReportDemandRequest(demands=[demand]))
     [blocked] = answer.blocked_demands
     assert (blocked.longest_time, "at most (A_SETTING)" in blocked.reason) == (day, True)
-    refused = await failure(stub.AcquireLease(reserve(machine_id="")))
-    assert "at most (A_SETTING)" in refused.message
+    await refused(stub.AcquireLease(reserve(machine_id="")), "at most (A_SETTING)")
     assert bench.provider.provisioned == []
     demand.longest_time.FromSeconds(-1)
-    refused = await failure(stub.ReportDemand(pb.ReportDemandRequest(demands=[demand])))
-    assert refused.violations[0][0] == "demands.longest_time"
+    await refused(stub.ReportDemand(pb.ReportDemandRequest(demands=[demand])), field="demands.longest_time")

@@ -21,10 +21,10 @@ from services.vmpool import metrics
 from services.vmpool.config import VmPoolSettings
 from services.vmpool.machines.machine import Halt, MachineState
 from services.vmpool.providers.provider import Offer
+from tests.refused_calls import refused
 from tests.service_token import AllowedCaller
 from tests.services.scheduler.jobs import a_queued_job
 from tests.services.vmpool.conftest import Bench
-from tests.services.vmpool.grpc_failures import failure
 from tests.services.vmpool.store.test_lease_store import add_warm
 from tests.services.vmpool.test_service import acquire
 from vocabulary.slots import Slot
@@ -191,10 +191,10 @@ async def test_a_machine_that_takes_no_lease_reports_no_free_slots(bench: Bench,
     assert (seen.gpu_count, list(seen.free_masks)) == (2, [255, 255])
     await bench.machines.drain("m1", "asked")
     assert list((await stub.GetMachine(pb.GetMachineRequest(machine_id="m1"))).machine.free_masks) == [0, 0]
-    refused = await failure(stub.AcquireLease(acquire(eighths=0, placements=[placement("m1", slots(0))])))
-    assert (refused.code, "is draining and cannot be leased" in refused.message) == (
+    await refused(
+        stub.AcquireLease(acquire(eighths=0, placements=[placement("m1", slots(0))])),
         grpc.StatusCode.FAILED_PRECONDITION,
-        True,
+        "is draining and cannot be leased",
     )
 
 
@@ -224,8 +224,7 @@ async def test_requests_that_no_machine_can_ever_meet_are_refused_by_field(
     bench: Bench, stub: VmPoolServiceAsyncStub, changes: dict[str, Any], field: str
 ) -> None:
     machine = await add_warm(bench, gpu_count=2)
-    refused = await failure(stub.AcquireLease(acquire(**changes)))
-    assert (refused.code, refused.violations[0][0]) == (grpc.StatusCode.INVALID_ARGUMENT, field)
+    await refused(stub.AcquireLease(acquire(**changes)), grpc.StatusCode.INVALID_ARGUMENT, field=field)
     assert await bench.machines.get("m1") == machine
 
 
@@ -240,8 +239,9 @@ async def test_requests_that_no_machine_can_ever_meet_are_refused_by_field(
 async def test_demand_for_sizes_that_there_are_not_is_refused_by_field(
     stub: VmPoolServiceAsyncStub, demand: pb.Demand, field: str
 ) -> None:
-    refused = await failure(stub.ReportDemand(pb.ReportDemandRequest(demands=[demand])))
-    assert (refused.code, refused.violations[0][0]) == (grpc.StatusCode.INVALID_ARGUMENT, field)
+    await refused(
+        stub.ReportDemand(pb.ReportDemandRequest(demands=[demand])), grpc.StatusCode.INVALID_ARGUMENT, field=field
+    )
 
 
 async def test_no_machine_is_started_for_a_gang_that_has_just_got_its_leases(bench: Bench, pool: Pool) -> None:
