@@ -9,7 +9,7 @@ from wavepool.executor.v1 import run_event_pb2
 from wavepool.scheduler.v1 import scheduler_pb2
 
 from tests.refused_calls import refused
-from tests.services.scheduler.cluster import Cluster, kinds, scripted_cluster
+from tests.services.scheduler.cluster import Cluster, kinds, scripted_cluster, with_gpus
 from tests.services.scheduler.scripted_executor import compiling
 
 ONE_SECOND_MICROS = 553
@@ -21,10 +21,8 @@ def assert_cancelled(ended: scheduler_pb2.JobEvent, cost_micros: int) -> None:
     assert ended.ended.cost_micros == cost_micros
 
 
-async def test_queued_job_is_cancelled_without_a_charge(stopped_cluster: Cluster) -> None:
-    cluster = stopped_cluster
-    await cluster.pool.tell("machine-1", "STOPPED")
-    await cluster.start()
+@with_gpus(0)
+async def test_queued_job_is_cancelled_without_a_charge(cluster: Cluster) -> None:
     job = await cluster.submit()
     answer = await cluster.cancel(job.job_id)
     assert answer.state in {scheduler_pb2.JOB_STATE_SETTLING, scheduler_pb2.JOB_STATE_CANCELLED}

@@ -28,7 +28,7 @@ from services.scheduler.queue.inventory import Inventory
 from services.scheduler.queue.ordering import Age, ranked_by
 from services.scheduler.queue.waiting import WaitingJobs
 from tests.refused_calls import refused
-from tests.services.scheduler.cluster import Cluster, is_run, until
+from tests.services.scheduler.cluster import Cluster, is_run, until, with_gpus
 from tests.services.scheduler.jobs import a_queued_job
 from tests.services.scheduler.scripted_executor import PASSING, compiling
 
@@ -47,10 +47,8 @@ async def ran_on(cluster: Cluster, job: scheduler_pb2.Job) -> str:
     return (await cluster.job(job.job_id)).machine_id
 
 
-async def test_a_job_that_asks_for_no_machine_waits_for_one_that_others_started(stopped_cluster: Cluster) -> None:
-    cluster = stopped_cluster
-    await cluster.pool.tell("machine-1", "STOPPED")
-    await cluster.start()
+@with_gpus(0)
+async def test_a_job_that_asks_for_no_machine_waits_for_one_that_others_started(cluster: Cluster) -> None:
     job = await submitted(cluster, MACHINE_REUSE_REUSE)
     alone = await why(cluster, job)
     other = await cluster.submit("other", gpu_type="MI210")

@@ -29,7 +29,7 @@ from services.scheduler.fairness.settings import Queues, QueueSettings
 from services.scheduler.queue.inventory import Inventory
 from services.scheduler.queue.situations import MOVE_COOL_DOWN
 from tests.refused_calls import refused
-from tests.services.scheduler.cluster import USER, Cluster, LaterClock, is_run, kinds, until
+from tests.services.scheduler.cluster import USER, Cluster, LaterClock, is_run, kinds, until, with_gpus
 from tests.services.scheduler.scripted_executor import PASSING, compiling
 
 NO_TIME = Duration()
@@ -262,13 +262,11 @@ async def test_the_place_of_a_run_that_is_cancelled_while_it_moves_is_free_at_on
         await cluster.events_to_end(job.job_id)
 
 
+@with_gpus(4)
 async def test_a_range_starts_again_with_fewer_gpus_when_another_queue_takes_back_its_share(
-    stopped_cluster: Cluster,
+    cluster: Cluster,
 ) -> None:
-    cluster = stopped_cluster
-    await cluster.pool.swap("machine-2", gpus=4)
     gate = cluster.gate()
-    await cluster.start()
     red, blue = (team(name, 2, parent="lab", reclaim_min_runtime=NO_TIME) for name in ("red", "blue"))
     await apply(cluster, team("lab", 4, reclaim_min_runtime=NO_TIME), red, blue)
     wide = await cluster.running("wide", queue="red", resources=scheduler_pb2.Resources(gpus=4, least_gpus=1))

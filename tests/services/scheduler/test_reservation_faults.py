@@ -31,6 +31,7 @@ from tests.services.scheduler.cluster import (
     scripted_cluster,
     sound_reservation,
     until,
+    with_gpus,
 )
 from tests.services.scheduler.scripted_sessions import ScriptedSession
 from tests.services.scheduler.test_reservations import (
@@ -296,10 +297,8 @@ async def test_time_that_is_added_before_anybody_can_log_in_is_leased_first(stop
     assert [one.duration.ToTimedelta() for one in longer.extensions] == [HOUR]
 
 
-async def test_users_that_are_let_in_at_the_same_time_while_it_waits_all_get_in(stopped_cluster: Cluster) -> None:
-    cluster = stopped_cluster
-    await cluster.pool.tell("machine-1", "STOPPED")
-    await cluster.start()
+@with_gpus(0)
+async def test_users_that_are_let_in_at_the_same_time_while_it_waits_all_get_in(cluster: Cluster) -> None:
     reservation = await cluster.reserve()
     people = [f"user{number}" for number in range(10)]
 

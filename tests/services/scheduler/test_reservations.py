@@ -28,6 +28,7 @@ from tests.services.scheduler.cluster import (
     scripted_cluster,
     sound_reservation,
     until,
+    with_gpus,
 )
 from tests.services.scheduler.scripted_sessions import HOST_KEY, SOFTWARE
 from vocabulary.money import price_of
@@ -175,13 +176,11 @@ async def test_a_lease_that_expired_before_it_was_made_longer_is_given_up_for_an
     assert [granted.attempt for granted in cluster.pool.granted] == [1, 2]
 
 
+@with_gpus(0)
 async def test_the_pool_hears_for_how_long_a_machine_must_live_and_the_owner_why_there_is_none(
-    stopped_cluster: Cluster,
+    cluster: Cluster,
 ) -> None:
-    cluster = stopped_cluster
-    await cluster.pool.tell("machine-1", "STOPPED")
     cluster.pool.blocked_reason = "no machine may live so long"
-    await cluster.start()
     reservation = await cluster.reserve()
     await until(lambda: bool(cluster.pool.longest_demands))
     assert cluster.pool.longest_demands[0] == [HOUR + GRACE + SILENCE_AFTER_END + LONGEST_PREPARING]
@@ -191,10 +190,8 @@ async def test_the_pool_hears_for_how_long_a_machine_must_live_and_the_owner_why
             break
 
 
-async def test_several_gpus_are_held_and_priced_together(stopped_cluster: Cluster) -> None:
-    cluster = stopped_cluster
-    await cluster.pool.swap("machine-8", gpus=8)
-    await cluster.start()
+@with_gpus(8)
+async def test_several_gpus_are_held_and_priced_together(cluster: Cluster) -> None:
     reservation = await active(cluster, gpus=4)
     assert list(reservation.machine_gpus) == [0, 1, 2, 3]
     assert reservation.hold_micros == 4 * PRICE
@@ -232,10 +229,8 @@ async def test_a_reservation_that_is_cancelled_pays_for_the_time_that_it_was_use
     assert not cluster.pool.live
 
 
-async def test_a_reservation_in_the_queue_is_cancelled_without_a_charge(stopped_cluster: Cluster) -> None:
-    cluster = stopped_cluster
-    await cluster.pool.tell("machine-1", "STOPPED")
-    await cluster.start()
+@with_gpus(0)
+async def test_a_reservation_in_the_queue_is_cancelled_without_a_charge(cluster: Cluster) -> None:
     reservation = await cluster.reserve()
     assert (reservation.state, reservation.position) == (reservations_pb2.RESERVATION_STATE_QUEUED, 1)
     await cancel(cluster, reservation, "The room is too hot.")
@@ -418,11 +413,10 @@ async def test_all_time_together_has_a_limit_and_the_refusal_says_what_is_possib
     )
 
 
-async def test_a_reservation_that_waits_cannot_be_extended(stopped_cluster: Cluster) -> None:
-    await stopped_cluster.pool.tell("machine-1", "STOPPED")
-    await stopped_cluster.start()
-    reservation = await stopped_cluster.reserve()
-    await refused(extend(stopped_cluster, reservation, HOUR), grpc.StatusCode.FAILED_PRECONDITION, "is queued")
+@with_gpus(0)
+async def test_a_reservation_that_waits_cannot_be_extended(cluster: Cluster) -> None:
+    reservation = await cluster.reserve()
+    await refused(extend(cluster, reservation, HOUR), grpc.StatusCode.FAILED_PRECONDITION, "is queued")
 
 
 async def test_others_are_let_in_and_out_of_an_active_reservation(cluster: Cluster) -> None:
@@ -441,10 +435,8 @@ async def test_others_are_let_in_and_out_of_an_active_reservation(cluster: Clust
     assert list(events[-1].users_changed.users) == ["alice", "bob"]
 
 
-async def test_a_text_reaches_the_terminals_of_an_active_reservation_alone(stopped_cluster: Cluster) -> None:
-    cluster = stopped_cluster
-    await cluster.pool.tell("machine-1", "STOPPED")
-    await cluster.start()
+@with_gpus(0)
+async def test_a_text_reaches_the_terminals_of_an_active_reservation_alone(cluster: Cluster) -> None:
     reservation = await cluster.reserve()
 
     async def notify(text: str) -> int:
@@ -489,12 +481,10 @@ async def test_whoever_changes_writes_to_or_ends_a_reservation_is_in_its_events_
     assert acts[4].ending == reservations_pb2.ReservationEnding(user_id="user_eve", reason="Maintenance.")
 
 
+@with_gpus(0)
 async def test_whoever_ends_a_reservation_without_a_word_or_in_the_queue_is_in_its_events(
-    stopped_cluster: Cluster,
+    cluster: Cluster,
 ) -> None:
-    cluster = stopped_cluster
-    await cluster.pool.tell("machine-1", "STOPPED")
-    await cluster.start()
     bob = session_pb2.SessionKey(user="bob", public_key=OTHER_KEY)
     waiting, used = await cluster.reserve("waiting"), await cluster.reserve("used")
     await update(cluster, waiting, add_keys=[bob], user_id="user_ada")
@@ -519,10 +509,8 @@ async def test_an_id_of_who_asks_that_cannot_be_kept_is_refused_before_anything_
     assert (await cluster.reservation(reservation.reservation_id)).spec.name == reservation.spec.name
 
 
-async def test_keys_that_change_while_it_waits_count_when_it_starts(stopped_cluster: Cluster) -> None:
-    cluster = stopped_cluster
-    await cluster.pool.tell("machine-1", "STOPPED")
-    await cluster.start()
+@with_gpus(0)
+async def test_keys_that_change_while_it_waits_count_when_it_starts(cluster: Cluster) -> None:
     reservation = await cluster.reserve()
     bob = session_pb2.SessionKey(user="bob", public_key=OTHER_KEY)
     await update(cluster, reservation, add_keys=[bob], name="other")
@@ -533,10 +521,8 @@ async def test_keys_that_change_while_it_waits_count_when_it_starts(stopped_clus
     assert (await cluster.reservation(reservation.reservation_id)).spec.name == "other"
 
 
-async def test_a_tunnel_has_a_target_while_people_can_log_in_and_not_before_or_after(stopped_cluster: Cluster) -> None:
-    cluster = stopped_cluster
-    await cluster.pool.tell("machine-1", "STOPPED")
-    await cluster.start()
+@with_gpus(0)
+async def test_a_tunnel_has_a_target_while_people_can_log_in_and_not_before_or_after(cluster: Cluster) -> None:
     reservation = await cluster.reserve()
     await refused(tunnel_target(cluster, reservation), grpc.StatusCode.FAILED_PRECONDITION, "waits for its GPUs")
     await cluster.pool.tell("machine-2", "WARM")
@@ -719,10 +705,8 @@ async def test_a_machine_that_cannot_hold_sessions_fails_it_with_its_own_words(c
     assert events[-1].ended.cost_micros == 0
 
 
-async def test_availability_counts_what_is_free_and_reserved(stopped_cluster: Cluster) -> None:
-    cluster = stopped_cluster
-    await cluster.pool.swap("machine-8", gpus=8)
-    await cluster.start()
+@with_gpus(8)
+async def test_availability_counts_what_is_free_and_reserved(cluster: Cluster) -> None:
     await active(cluster, gpus=2)
     request = reservations_pb2.GetAvailabilityRequest(gpu_type="mi300x")
     (found,) = (await cluster.reservations.GetAvailability(request, timeout=TIMEOUT_SECONDS)).gpu_types
@@ -734,10 +718,8 @@ async def test_availability_counts_what_is_free_and_reserved(stopped_cluster: Cl
     await refused(cluster.reservations.GetAvailability(unknown), grpc.StatusCode.INVALID_ARGUMENT)
 
 
-async def test_the_first_in_line_is_shown_with_the_reason_and_without_any_name(stopped_cluster: Cluster) -> None:
-    cluster = stopped_cluster
-    await cluster.pool.swap("machine-8", gpus=8)
-    await cluster.start()
+@with_gpus(8)
+async def test_the_first_in_line_is_shown_with_the_reason_and_without_any_name(cluster: Cluster) -> None:
     running = await active(cluster, gpus=4)
     request = reservations_pb2.GetAvailabilityRequest(gpu_type="MI300X")
     (found,) = (await cluster.reservations.GetAvailability(request, timeout=TIMEOUT_SECONDS)).gpu_types
@@ -748,14 +730,12 @@ async def test_the_first_in_line_is_shown_with_the_reason_and_without_any_name(s
     assert (found.queue_head.gpus, found.queue_head.create_time) == (8, first.create_time)
     reason = found.queue_head.reason
     assert reason.startswith("It needs 8 GPUs, and no machine has more than 4 free; it has room by ")
-    for name in (running.reservation_id, first.reservation_id, "machine-8"):
+    for name in (running.reservation_id, first.reservation_id, "machine-2"):
         assert name not in reason
 
 
-async def test_the_first_in_line_says_that_no_machine_has_its_type(stopped_cluster: Cluster) -> None:
-    cluster = stopped_cluster
-    await cluster.pool.tell("machine-1", "STOPPED")
-    await cluster.start()
+@with_gpus(0)
+async def test_the_first_in_line_says_that_no_machine_has_its_type(cluster: Cluster) -> None:
     await cluster.reserve()
     request = reservations_pb2.GetAvailabilityRequest()
     found = (await cluster.reservations.GetAvailability(request, timeout=TIMEOUT_SECONDS)).gpu_types
