@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from datetime import timedelta
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import grpc
@@ -17,17 +16,14 @@ from services.vmpool.machines.machine import MachineState
 from services.vmpool.providers.diagnosis import ProviderFinding
 from services.vmpool.telemetry.diagnosing import findings_of
 from tests.refused_calls import refused
-from tests.services.vmpool.conftest import Bench
+from tests.services.vmpool.conftest import ON_SQLITE, Bench
 from tests.services.vmpool.scripted_provider import ScriptedProvider
 
 if TYPE_CHECKING:
     from wavepool.vmpool.v1.vmpool_pb2_grpc import VmPoolServiceAsyncStub
 
 
-@pytest.fixture
-def database_url(tmp_path: Path) -> str:
-    """One kind of database is enough here: the tests of the stores cover the differences."""
-    return f"sqlite+aiosqlite:///{tmp_path / 'vmpool.db'}"
+pytestmark = ON_SQLITE
 
 
 def logs(machine_id: str, *, follow: bool = False, tail_lines: int = 0) -> pb.GetMachineLogsRequest:

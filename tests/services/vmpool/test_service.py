@@ -4,30 +4,24 @@ import asyncio
 from collections.abc import Awaitable
 from datetime import timedelta
 from ipaddress import IPv4Network
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import grpc
 import pytest
 from google.protobuf.duration_pb2 import Duration
-from pydantic import ValidationError
 from wavepool.executor.v1 import inventory_pb2
 from wavepool.vmpool.v1 import vmpool_pb2 as pb
 
-from services.vmpool.config import VmPoolSettings
 from services.vmpool.machines.machine import Inventory, MachineState
 from services.vmpool.providers.scope import Scope
 from tests.refused_calls import refused
-from tests.services.vmpool.conftest import Bench
+from tests.services.vmpool.conftest import ON_SQLITE, Bench
 
 if TYPE_CHECKING:
     from wavepool.vmpool.v1.vmpool_pb2_grpc import VmPoolServiceAsyncStub
 
 
-@pytest.fixture
-def database_url(tmp_path: Path) -> str:
-    """One kind of database is enough here: the tests of the stores cover the differences."""
-    return f"sqlite+aiosqlite:///{tmp_path / 'vmpool.db'}"
+pytestmark = ON_SQLITE
 
 
 def acquire(job_id: str = "job", **changes: Any) -> pb.AcquireLeaseRequest:
@@ -285,15 +279,6 @@ async def test_metrics_say_in_which_network_machines_reach_one_another(
     assert (await stub.GetPoolMetrics(pb.GetPoolMetricsRequest())).machine_network == ""
     monkeypatch.setattr(bench.settings, "machine_network", IPv4Network("10.128.0.0/20"))
     assert (await stub.GetPoolMetrics(pb.GetPoolMetricsRequest())).machine_network == "10.128.0.0/20"
-
-
-def test_a_network_with_an_address_of_a_machine_is_no_setting(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("VMPOOL_MACHINE_NETWORK", "10.128.0.0/20")
-    assert VmPoolSettings().machine_network == IPv4Network("10.128.0.0/20")
-    for wrong in ("10.128.0.7/20", "fd00::/8", "all"):
-        monkeypatch.setenv("VMPOOL_MACHINE_NETWORK", wrong)
-        with pytest.raises(ValidationError, match="machine_network"):
-            VmPoolSettings()
 
 
 @pytest.mark.parametrize(("hours", "longest"), [(12, timedelta(hours=11.5)), (0.25, timedelta(0))])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from datetime import timedelta
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import grpc
@@ -19,7 +18,7 @@ from services.vmpool.machines.offer import Offer
 from services.vmpool.policy.machine_budget import Funds
 from services.vmpool.providers.scope import Scope
 from tests.refused_calls import refused
-from tests.services.vmpool.conftest import Bench
+from tests.services.vmpool.conftest import ON_SQLITE, Bench
 
 if TYPE_CHECKING:
     from wavepool.vmpool.v1.vmpool_pb2_grpc import VmPoolServiceAsyncStub
@@ -39,10 +38,7 @@ AMD_8 = Offer("scripted", "MI300X", 8, 24 * DOLLAR, backend="amddevcloud", regio
 AMD_SPOT = Offer("scripted", "MI300X", 1, DOLLAR, backend="amddevcloud", region="atl1", spot=True)
 
 
-@pytest.fixture
-def database_url(tmp_path: Path) -> str:
-    """One kind of database is enough here: the tests of the stores cover the differences."""
-    return f"sqlite+aiosqlite:///{tmp_path / 'vmpool.db'}"
+pytestmark = ON_SQLITE
 
 
 @pytest.fixture
