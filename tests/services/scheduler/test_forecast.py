@@ -8,11 +8,9 @@ from typing import Any
 
 import pytest
 from google.protobuf.duration_pb2 import Duration
-from google.protobuf.timestamp_pb2 import Timestamp
 from wavepool.executor.v1 import inventory_pb2
 from wavepool.vmpool.v1 import vmpool_pb2
 
-from servicekit.clock import ManualClock
 from services.scheduler import metrics
 from services.scheduler.fairness.settings import Queues, QueueSettings, Share
 from services.scheduler.jobs.job import Job
@@ -22,72 +20,37 @@ from services.scheduler.jobs.run_history import LEAST_USES, kind_of
 from services.scheduler.jobs.states import JobState
 from services.scheduler.queue.dated_book import DatedBook
 from services.scheduler.queue.forecast import Forecast
-from services.scheduler.queue.inventory import Inventory
-from services.scheduler.queue.ordering import Age, ranked_by
-from services.scheduler.queue.queue_book import QueueBook
-from services.scheduler.queue.running import RunningJobs
-from services.scheduler.queue.waiting import WaitingJobs
 from tests.services.scheduler.jobs import LEASE, START, a_queued_job
+from tests.services.scheduler.queue_bench import QueueBench, machine
 from vocabulary.slots import EIGHTHS_PER_GPU, WHOLE_GPU, Slot
 
 SECOND = timedelta(seconds=1)
-NO_STORE: Any = None
 
 
-class Bench:
+class Bench(QueueBench):
     """A forecast whose runs take 10 s, of which three are known."""
 
     def __init__(self) -> None:
-        self.clock = ManualClock(START)
-        self.waiting, self.inventory = WaitingJobs(ranked_by(Age(SECOND))), Inventory()
-        self.running, self.book = RunningJobs(), QueueBook(NO_STORE)
+        super().__init__()
         self.dated = DatedBook(self.waiting, self.running, self.inventory, self.clock, timedelta(minutes=15))
         self.forecast = Forecast(self.waiting, self.running, self.inventory, self.clock, self.book, self.dated)
         self.forecast.remember([(kind_of(a_queued_job()), 10 * SECOND)] * 3)
 
     def machine(self, name: str, state: vmpool_pb2.MachineState.ValueType, free: int, start_seconds: int = 0) -> None:
-        created = Timestamp(seconds=int(START.timestamp()))
-        machine = vmpool_pb2.Machine(
-            machine_id=name,
-            gpu_type="MI300X",
-            state=state,
-            free_masks=[255 if free else 0],
-            gpu_count=1,
-            create_time=created,
-        )
-        event = vmpool_pb2.MachineEvent(machine=machine)
+        reported = machine(0, machine_id=name, state=state, free_masks=[255 if free else 0])
+        event = vmpool_pb2.MachineEvent(machine=reported)
         if start_seconds:
             event.estimate.CopyFrom(Duration(seconds=start_seconds))
         self.inventory.apply(event)
 
-    def machine_of(
-        self,
-        *free_masks: int,
-        name: str = "m1",
-        devices: int = 1,
-        runs: int = 1,
-        gpu_type: str = "MI300X",
-        longest_life: timedelta | None = None,
-    ) -> None:
-        created = Timestamp(seconds=int(START.timestamp()))
+    def machine_of(self, *free_masks: int, name: str = "m1", devices: int = 1, runs: int = 1, **changes: Any) -> None:
         gpus = [inventory_pb2.Gpu(device_count=devices)] * len(free_masks)
-        machine = vmpool_pb2.Machine(
-            machine_id=name,
-            gpu_type=gpu_type,
-            state=vmpool_pb2.MACHINE_STATE_BUSY,
-            free_masks=free_masks,
-            gpu_count=len(free_masks),
-            create_time=created,
-            inventory=inventory_pb2.Inventory(gpus=gpus, runs_per_device=runs),
-            max_duration=longest_life,
-        )
-        self.inventory.apply(vmpool_pb2.MachineEvent(machine=machine))
+        inventory = inventory_pb2.Inventory(gpus=gpus, runs_per_device=runs)
+        fields = {"machine_id": name, "free_masks": free_masks, "gpu_count": len(free_masks), "inventory": inventory}
+        self.reports(machine(0, "BUSY", **(fields | changes)))
 
     def run(self, job: Job, *slots: Slot, machine_id: str = "m1") -> None:
-        lease = replace(
-            LEASE, lease_id=f"lease of {job.job_id}", machine_id=machine_id, slots=slots or (Slot(0, 0, 8),)
-        )
-        self.running.put(job.start(lease, START, "MI300X"))
+        self.runs(job, *(slots or (Slot(0, 0, 8),)), machine_id=machine_id)
 
     def wait_of(self, job: Job) -> timedelta:
         wait = self.forecast.standing(job).wait
@@ -215,7 +178,7 @@ def test_people_are_taken_to_leave_as_early_as_those_did_whose_reservations_were
 
 def test_machines_that_are_ended_before_a_reservation_is_over_are_none_for_it(bench: Bench) -> None:
     for name, hours in (("m1", 12), ("m2", 2)):
-        bench.machine_of(WHOLE_GPU, name=name, longest_life=hours * timedelta(hours=1))
+        bench.machine_of(WHOLE_GPU, name=name, max_duration=hours * timedelta(hours=1))
     assert bench.forecast.standing(several(1, 2, minutes=20)).wait is not None
     assert bench.forecast.standing(several(1, 2, minutes=120)).wait is None
 
