@@ -390,7 +390,7 @@ async def build(  # noqa: PLR0915 - one statement for each part
     queues = QueueServicer(
         store, book, billing, waiting, running, situations, dispatcher, explainer, orderings, placements
     )
-    callers = Callers(credentials, billing.owner)
+    callers = Callers(credentials, billing.owner, others=settings.other_services().services)
     forwarding = ForwardToLeader(ONLY_THE_LEADER, lease, credentials)
     disk_servicer = DiskServicer(
         disks, DiskSnapshots(runner), clock, settings.disk_size << 20, settings.deleted_disks_kept
