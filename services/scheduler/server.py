@@ -436,7 +436,7 @@ async def build(  # noqa: PLR0915 - one statement for each part
 def _policy(settings: SchedulerSettings, problems: Mapping[str, CatalogueEntry]) -> AdmissionPolicy:
     known = {slug: entry.problem for slug, entry in problems.items()}
     limits = SubmissionLimits(settings.max_jobs_in_flight, settings.max_submissions_per_hour)
-    return AdmissionPolicy(known, limits, settings.longest_run)
+    return AdmissionPolicy(known, limits, settings.longest_run, settings.gpu_names)
 
 
 def checked_settings() -> SchedulerSettings:
