@@ -7,6 +7,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcon
 from importlib.metadata import version
 
 from fastapi import FastAPI
+from fastapi.middleware.cors import CORSMiddleware
 
 from gateway.auth import Authenticator
 from gateway.config import GatewaySettings
@@ -49,6 +50,8 @@ from gateway.submissions.hub import Hub
 from gateway.upstreams import Upstreams, open_upstreams
 from servicekit.clock import SystemClock
 
+EXPOSED_HEADERS = ["Location", "RateLimit", "RateLimit-Policy", "Retry-After", "X-Request-Id", "X-Submission-Id"]
+"""Headers of answers that pages of other origins may read."""
 DESCRIPTION = """\
 Submit AMD HIP kernels, follow them as they compile, are checked and measured, and see what they cost.
 Every route but sign-in and the health checks takes an API token as `Authorization: Bearer <token>`.
@@ -81,6 +84,14 @@ def create_app(settings: GatewaySettings) -> FastAPI:
         lifespan=lifespan,
     )
     app.add_middleware(BodyLimit)
+    if settings.allowed_origins:
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=settings.allowed_origins,
+            allow_methods=["GET", "POST", "PUT", "PATCH", "DELETE"],
+            allow_headers=["Authorization", "Content-Type", "Idempotency-Key", "Last-Event-ID", "X-Request-Id"],
+            expose_headers=EXPOSED_HEADERS,
+        )
     app.add_middleware(RequestScope)
     error_responses.install(app)
     for module in (

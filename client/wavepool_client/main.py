@@ -21,6 +21,7 @@ from wavepool_client.commands.options import examples
 from wavepool_client.commands.passed_on import PassesOn, Reserves, ReservesAndPassesOn
 from wavepool_client.errors import InputError, WavepoolError
 from wavepool_client.exit_codes import EXPLANATION
+from wavepool_client.http.connection import PLUG_INS
 from wavepool_client.terminal.output import say
 
 if TYPE_CHECKING:
@@ -272,7 +273,7 @@ def _command(panel: str, name: str) -> Any:  # noqa: ANN401 - typer does not exp
 
 
 def _plug_ins(app: typer.Typer) -> None:
-    for installed in entry_points(group="wavepool.commands"):
+    for installed in entry_points(group=PLUG_INS):
         installed.load()(app)
 
 

@@ -393,7 +393,7 @@ async def build(  # noqa: PLR0915 - one statement for each part
     queues = QueueServicer(
         store, book, billing, waiting, running, situations, dispatcher, explainer, orderings, placements
     )
-    callers = Callers(credentials, billing.owner)
+    callers = Callers(credentials, billing.owner, others=settings.other_services().services)
     forwarding = ForwardToLeader(ONLY_THE_LEADER, lease, credentials)
     disk_servicer = DiskServicer(
         disks, DiskSnapshots(runner), clock, settings.disk_size << 20, settings.deleted_disks_kept
@@ -439,7 +439,7 @@ async def build(  # noqa: PLR0915 - one statement for each part
 def _policy(settings: SchedulerSettings, problems: Mapping[str, CatalogueEntry]) -> AdmissionPolicy:
     known = {slug: entry.problem for slug, entry in problems.items()}
     limits = SubmissionLimits(settings.max_jobs_in_flight, settings.max_submissions_per_hour)
-    return AdmissionPolicy(known, limits, settings.longest_run)
+    return AdmissionPolicy(known, limits, settings.longest_run, settings.gpu_names)
 
 
 def checked_settings() -> SchedulerSettings:

@@ -7,7 +7,7 @@ continues with the row, or the rescuer gives the hold back and deletes the row.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
 from wavepool.scheduler.v1.reservations_pb2 import CreateReservationRequest, QuoteReservationRequest
@@ -30,6 +30,7 @@ from services.scheduler.jobs.errors import (
     TooManyJobsError,
     TooManySubmissionsError,
 )
+from services.scheduler.jobs.gpu_choice import in_our_names
 from services.scheduler.jobs.job import Job
 from services.scheduler.jobs.states import UNSEEN_STATES, JobState
 from services.scheduler.jobs.submission_checks import (
@@ -65,6 +66,8 @@ class AdmissionPolicy:
     """The limits of each account, for every submitter: a loop by mistake is as likely in an operator's script."""
     longest_run: timedelta
     """The time that a job's hold pays for."""
+    gpu_names: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Our GPU types for names that other clients send."""
 
 
 class Admission:
@@ -127,6 +130,8 @@ class Admission:
 
     async def _draft(self, request: SubmitJobRequest) -> Job:
         prices = await self._billing.prices_micros_per_hour()
+        if self._policy.gpu_names:
+            request = in_our_names(request, self._policy.gpu_names)
         spec = admit(request, self._policy.problems, list(prices))
         queue = self._book.taking_jobs(request.spec.queue)
         limit = self._book.longest_run(queue, self._policy.longest_run)

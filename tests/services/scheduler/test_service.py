@@ -81,7 +81,7 @@ async def test_a_timing_mode_is_kept_and_goes_to_the_machine(
         ({"source": "x" * ((1 << 20) + 1)}, "spec.submission.source"),
         ({"gpu_type": "H100"}, "spec.gpu_type"),
         ({"dtype": "int4"}, "spec.submission.dtype"),
-        ({"language": "cuda"}, "spec.submission.language"),
+        ({"language": "triton"}, "spec.submission.language"),
         ({"priority": 101}, "spec.priority"),
         ({"machine": scheduler_pb2.MachineUse(reuse=9)}, "spec.machine.reuse"),
         ({"machine": scheduler_pb2.MachineUse(idle_time=Duration(seconds=-1))}, "spec.machine.idle_time"),
