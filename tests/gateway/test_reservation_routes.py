@@ -310,6 +310,7 @@ async def test_a_reservation_is_shown_with_the_names_that_gpu_dev_uses(gateway: 
         "login_user": "dev",
         "ssh_command": "wavepool connect res_01J",
         "users": ["ada"],
+        "editors": [],
         "keys": [{"user": "ada", "type": "ssh-ed25519", "fingerprint": FINGERPRINT}],
         "oom_count": 1,
         "last_oom_at": "2027-01-15T08:00:00Z",
@@ -463,7 +464,9 @@ async def test_a_reservation_is_extended_renamed_shared_and_cancelled(gateway: R
     await gateway.http.post(f"{ONE}/extend", json={"hours": 0.5}, headers={"Idempotency-Key": "k2"})
     await gateway.http.patch(ONE, json={"name": "other"})
     keys = [{"user": "bob", "public_key": "ssh-ed25519 BBBB"}]
+    gateway.services.identity.managed[USER_TOKEN] = ["acc_team"]
     await gateway.http.post(f"{ONE}/users", json={"add": keys, "remove": ["eve"]})
+    await gateway.http.post(f"{ONE}/notify", json={"text": "Save."})
     cancelled = await gateway.http.post(f"{ONE}/cancel", params={"reason": "not mine to give"})
     operators = headers(OPERATOR_TOKEN)
     await gateway.http.post(f"{ONE}/cancel", params={"reason": "the machine is needed"}, headers=operators)
@@ -481,6 +484,25 @@ async def test_a_reservation_is_extended_renamed_shared_and_cancelled(gateway: R
         ("the machine is needed", "user_operator"),
     ]
     assert {rename.user_id, users.user_id} == {"user_user"}
+    asked = [extension, rename, users, *calls["NotifyReservation"]]
+    assert [list(request.managed_account_ids) for request in asked] == [["acc_team"]] * 4
+
+
+async def test_an_editor_is_a_user_whose_keys_are_added(gateway: RunningGateway) -> None:
+    gateway.services.identity.resolved["bob"] = identity_pb2.ResolveKeysResponse(
+        user="bob",
+        user_id="user_bob",
+        keys=[identity_pb2.ResolvedKey(public_key="ssh-ed25519 BBBB", origin="wavepool")],
+    )
+    gateway.services.identity.resolved["github:eve"] = identity_pb2.ResolveKeysResponse(
+        user="eve@github", keys=[identity_pb2.ResolvedKey(public_key="ssh-ed25519 EEEE", origin="github.com/eve")]
+    )
+    await gateway.http.post(f"{ONE}/users", json={"add_editors": ["bob"]})
+    [request] = gateway.calls["UpdateReservation"]
+    assert list(request.add_editors) == [pb.ReservationEditor(user="bob", user_id="user_bob")]
+    assert [key.user for key in request.add_keys] == ["bob"]
+    refused = await gateway.http.post(f"{ONE}/users", json={"add_editors": ["bob", "github:eve"]})
+    assert (refused.status_code, [one["field"] for one in refused.json()["errors"]]) == (422, ["add_editors"])
 
 
 async def test_a_refused_change_names_the_fields_of_its_request(gateway: RunningGateway) -> None:
@@ -582,7 +604,7 @@ async def test_the_history_says_who_did_what(gateway: RunningGateway) -> None:
     gateway.services.reservations.found.acts.extend(gateway.services.reservations.events)
     history = (await gateway.http.get(ONE)).json()["history"]
     assert {one.pop("at") for one in history} == {"2027-01-15T08:00:00Z"}
-    nothing = {"hours": None, "added": [], "removed": [], "text": None}
+    nothing = {"hours": None, "added": [], "removed": [], "editors": [], "text": None}
     assert history == [
         {**nothing, "by": "ada", "what": "extended", "hours": 0.5},
         {**nothing, "by": "ada", "what": "users_changed", "added": ["bob"]},

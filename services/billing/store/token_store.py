@@ -22,6 +22,7 @@ from services.billing.errors import (
 from services.billing.identity.api_token import ApiToken, new_secret, secret_hash, secret_prefix
 from services.billing.identity.caller import Caller
 from services.billing.identity.rights import Scope
+from services.billing.identity.team import MemberLevel
 from services.billing.store.administrators import administrator_kept
 from services.billing.store.tables import accounts, tokens, users
 from services.billing.store.team_store import team_account_ids
@@ -69,7 +70,7 @@ class TokenStore:
             user = await read_user(connection, user_id)
             if user.disable_time is not None:
                 raise UserDisabledError(user.name)
-            own = await team_account_ids(connection, user.user_id) | {user.account_id}
+            own = {*await team_account_ids(connection, user.user_id), user.account_id}
             if account_id and account_id not in own:
                 raise InvalidFieldError("account", f"is neither {user.name}'s own nor that of a team of {user.name}")
             token, secret = new_token(
@@ -133,7 +134,9 @@ class TokenStore:
         if row is None:
             raise InvalidTokenError
         token, user = token_from_row(row), await read_user(connection, row.user_id)
-        caller = Caller(user, token, row.account_name, await team_account_ids(connection, user.user_id))
+        levels = await team_account_ids(connection, user.user_id)
+        led = frozenset(one for one, level in levels.items() if level is MemberLevel.MANAGER)
+        caller = Caller(user, token, row.account_name, frozenset(levels), led)
         if not token.works(self._clock.now()) or user.disable_time is not None or not caller.may_charge:
             raise InvalidTokenError
         return caller

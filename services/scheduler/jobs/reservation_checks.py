@@ -14,7 +14,7 @@ from wavepool.submission.v1.submission_pb2 import Submission
 
 from services.scheduler.jobs.errors import InvalidFieldError, InvalidRequestError
 from services.scheduler.jobs.gpu_choice import wanted_gpu_type, wrong_gpu_types
-from services.scheduler.jobs.reservation import GRACE, Reservation
+from services.scheduler.jobs.reservation import GRACE, Editor, Reservation
 from services.scheduler.jobs.resources import LEGAL_GPUS, Resources
 from services.scheduler.jobs.spec import JobSpec
 from services.scheduler.jobs.submission_checks import wrong_caller, wrong_priority
@@ -172,7 +172,16 @@ def is_named(job_id: str, host: str) -> bool:
     return host.lower().startswith(_HOST_PREFIX) and len(wanted) >= _LEAST_OF_ID and is_part
 
 
-def changed_keys(reservation: Reservation, added: Sequence[SessionKey], removed: Iterable[str]) -> Reservation:
+def changed_users(reservation: Reservation, asked: reservations_pb2.UpdateReservationRequest) -> Reservation:
+    """The reservation with other people who may log in or change it; raises InvalidRequestError."""
+    changed = _changed_keys(reservation, asked.add_keys, asked.remove_users)
+    if unknown := [one.user for one in asked.add_editors if one.user not in changed.users or not one.user_id]:
+        fault = f"{unknown[0][:80]!r} is no user with a key here; add one by the name that they have in Wavepool"
+        raise InvalidFieldError("add_editors", fault)
+    return changed.with_editors(Editor(one.user, one.user_id) for one in asked.add_editors)
+
+
+def _changed_keys(reservation: Reservation, added: Sequence[SessionKey], removed: Iterable[str]) -> Reservation:
     """The reservation with other keys; raises InvalidRequestError with all faults at once."""
     wrong: Violations = []
     keys: tuple[Key, ...] = ()

@@ -219,7 +219,7 @@ class SessionAttempt(LeasedAttempt):
             self._check_open()
             before = self._reservation
             after = change(before)
-            if after.keys == before.keys:
+            if after.who == before.who:
                 return await self._write(self.job.changed(reservation=after), [])
             changed, events = self.job.changed(reservation=after), [payloads.users_changed(before, after, user_id)]
             try:

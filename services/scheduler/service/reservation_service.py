@@ -26,11 +26,12 @@ from services.scheduler.queue.waiting import WaitingJobs
 from services.scheduler.runs.canceller import Canceller
 from services.scheduler.runs.reservation_changes import ReservationChanges
 from services.scheduler.runs.watcher import Watcher
-from services.scheduler.service.visible_job import visible_reservation
+from services.scheduler.service.visible_job import reservation_for
 from services.scheduler.store.job_reader import JobReader
 from services.scheduler.store.job_store import JobStore
 from services.scheduler.wire import reservations as wire
 from services.scheduler.wire.page_token import page_end, page_token
+from vocabulary.rights import Right
 from vocabulary.ssh_keys import KeyFault, key_line
 
 DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE = 50, 200
@@ -113,7 +114,7 @@ class ReservationServicer(reservations_pb2_grpc.ReservationServiceServicer):
     ) -> reservations_pb2.GetReservationResponse:
         """Gets a reservation."""
         del context
-        job = await visible_reservation(self._store, request.account_ids, request.reservation_id)
+        job = await reservation_for(self._store, request, Right.SEE)
         reservation = self._proto(job)
         events = await self._reader.events(job.job_id, max(0, job.last_seq - MOST_LOOKED_AT), MOST_LOOKED_AT)
         reservation.acts.extend(wire.acts_of(events))
@@ -152,7 +153,7 @@ class ReservationServicer(reservations_pb2_grpc.ReservationServiceServicer):
     ) -> AsyncIterator[reservations_pb2.WatchReservationResponse]:
         """Streams a reservation's events."""
         del context
-        job = await visible_reservation(self._store, request.account_ids, request.reservation_id)
+        job = await reservation_for(self._store, request, Right.SEE)
         if not 0 <= request.after_seq <= job.last_seq:
             raise InvalidFieldError("after_seq", f"is {request.after_seq}; give 0 to {job.last_seq}, its last")
         with metrics.job_followers.track_inprogress():
@@ -168,7 +169,7 @@ class ReservationServicer(reservations_pb2_grpc.ReservationServiceServicer):
             fix = f"give at most {MOST_REASON}, without NUL characters"
             raise InvalidFieldError("reason", f"has {len(request.reason)} characters; {fix}")
         _check_user_id(request.user_id)
-        job = await visible_reservation(self._store, request.account_ids, request.reservation_id)
+        job = await reservation_for(self._store, request, Right.END)
         job = await self._canceller.cancel(job, request.reason, request.user_id)
         return reservations_pb2.CancelReservationResponse(reservation=self._proto(job))
 
@@ -178,7 +179,7 @@ class ReservationServicer(reservations_pb2_grpc.ReservationServiceServicer):
         """Adds time to a reservation."""
         del context
         _check_user_id(request.user_id)
-        job = await visible_reservation(self._store, request.account_ids, request.reservation_id)
+        job = await reservation_for(self._store, request, Right.CHANGE)
         reservation = job.reserved
         # One extension of a user at a time: each counts those before it.
         async with self._extending.setdefault(job.user_id, asyncio.Lock()):
@@ -193,7 +194,8 @@ class ReservationServicer(reservations_pb2_grpc.ReservationServiceServicer):
         """Changes a reservation's name, or who may log in."""
         del context
         _check_user_id(request.user_id)
-        job = await visible_reservation(self._store, request.account_ids, request.reservation_id)
+        lets_in = request.add_keys or request.add_editors
+        job = await reservation_for(self._store, request, Right.ENTER if lets_in else Right.CHANGE)
         job = await self._changes.update(job, request)
         return reservations_pb2.UpdateReservationResponse(reservation=self._proto(job))
 
@@ -203,7 +205,7 @@ class ReservationServicer(reservations_pb2_grpc.ReservationServiceServicer):
         """Writes a text to the terminals of a reservation."""
         del context
         _check_user_id(request.user_id)
-        job = await visible_reservation(self._store, request.account_ids, request.reservation_id)
+        job = await reservation_for(self._store, request, Right.CHANGE)
         terminals = await self._changes.notify(job, request.text, request.user_id)
         return reservations_pb2.NotifyReservationResponse(terminals=terminals)
 
@@ -212,7 +214,7 @@ class ReservationServicer(reservations_pb2_grpc.ReservationServiceServicer):
     ) -> reservations_pb2.GetTunnelTargetResponse:
         """Says where the session of a reservation is."""
         del context
-        job = await visible_reservation(self._store, request.account_ids, request.reservation_id)
+        job = await reservation_for(self._store, request, Right.SEE)
         if not 0 <= request.node < job.spec.machines:
             raise InvalidFieldError("node", f"is {request.node}; {_machines_text(job)}")
         if not job.leases or not job.takes_logins:

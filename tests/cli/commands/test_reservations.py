@@ -264,12 +264,13 @@ def test_edit_renames_changes_users_and_extends(gateway: ScriptedGateway, tmp_pa
     (tmp_path / "bob.pub").write_text("ssh-ed25519 BBBB bob\nssh-ed25519 CCCC bob\n")
     for method, path in (("PATCH", ONE), ("POST", f"{ONE}/users"), ("POST", f"{ONE}/extend")):
         gateway.on(method, path, Answer(ACTIVE))
-    words = ("--extend", "1.5", "--add-user", "bob=bob.pub", "--remove-user", "eve", "--name", "other")
+    who = ("--add-user", "bob=bob.pub", "--add-editor", "carl", "--remove-user", "eve")
+    words = ("--extend", "1.5", *who, "--name", "other")
     assert wavepool("reservations", "edit", ID, *words, "--json").json == ACTIVE
 
     assert gateway.asked("PATCH", ONE)[0].body == {"name": "other"}
     keys = [{"user": "bob", "public_key": f"ssh-ed25519 {code} bob"} for code in ("BBBB", "CCCC")]
-    assert gateway.asked("POST", f"{ONE}/users")[0].body == {"add": keys, "remove": ["eve"]}
+    assert gateway.asked("POST", f"{ONE}/users")[0].body == {"add": keys, "remove": ["eve"], "add_editors": ["carl"]}
     assert gateway.asked("POST", f"{ONE}/extend")[0].body == {"hours": 1.5}
     assert wavepool("reservations", "edit", ID).status == 2
 

@@ -163,6 +163,11 @@ async def test_a_teams_token_makes_only_tokens_for_the_team_and_hides_the_rest(
     assert (made.token.user_name, made.token.account_name) == ("ada", "kernels")
     known = await identity.AuthenticateToken(pb.AuthenticateTokenRequest(token=made.secret))
     assert (known.account_name, list(known.visible_account_ids)) == ("kernels", [team.account_id])
+    assert list(known.managed_account_ids) == [team.account_id]
+    narrow = pb.CreateTokenRequest(caller_token_id=people.ada, account="kernels", name="ci", scopes=["read", "submit"])
+    secret = (await identity.CreateToken(narrow)).secret
+    known_narrow = await identity.AuthenticateToken(pb.AuthenticateTokenRequest(token=secret))
+    assert not known_narrow.managed_account_ids
     child = await identity.CreateToken(pb.CreateTokenRequest(caller_token_id=shared, name="child"))
     assert child.token.account_name == "kernels"
     for account in ("ada", known.user_id.replace("user", "acct")):
@@ -172,7 +177,7 @@ async def test_a_teams_token_makes_only_tokens_for_the_team_and_hides_the_rest(
     assert [one.name for one in accounts.accounts] == ["kernels"]
     # Nor does it list or end the other tokens of its user.
     listed = await identity.ListTokens(pb.ListTokensRequest(caller_token_id=shared))
-    assert [token.name for token in listed.tokens] == ["shared", "child"]
+    assert [token.name for token in listed.tokens] == ["shared", "ci", "child"]
     revoke = pb.RevokeTokenRequest(caller_token_id=shared, token_id=people.ada)
     assert await code_of(identity.RevokeToken(revoke)) is MISSING
     own = await identity.ListTokens(pb.ListTokensRequest(caller_token_id=people.ada, account="kernels"))

@@ -6,12 +6,13 @@ import asyncio
 import re
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import grpc
 import pytest
 from google.protobuf.duration_pb2 import Duration
 from wavepool.executor.v1 import session_pb2
-from wavepool.scheduler.v1 import queues_pb2, queues_pb2_grpc, reservations_pb2
+from wavepool.scheduler.v1 import disks_pb2, queues_pb2, queues_pb2_grpc, reservations_pb2
 from wavepool.vmpool.v1 import vmpool_pb2
 
 from servicekit.metrics import registry
@@ -69,8 +70,10 @@ async def charged(cluster: Cluster, reservation: reservations_pb2.Reservation, u
             await asyncio.sleep(0.005)
 
 
-def named(reservation: reservations_pb2.Reservation) -> dict[str, object]:
-    return {"account_ids": [ACCOUNT], "reservation_id": reservation.reservation_id}
+def named(reservation: reservations_pb2.Reservation, **asker: object) -> dict[str, Any]:
+    """Names the reservation as a manager of its team does, with other fields of who asks replaced."""
+    team = [ACCOUNT]
+    return {"account_ids": team, "managed_account_ids": team, "reservation_id": reservation.reservation_id, **asker}
 
 
 async def cancel(cluster: Cluster, reservation: reservations_pb2.Reservation, reason: str = "") -> None:
@@ -98,11 +101,7 @@ async def extend(
 async def update(
     cluster: Cluster, reservation: reservations_pb2.Reservation, **changes: object
 ) -> reservations_pb2.Reservation:
-    request = reservations_pb2.UpdateReservationRequest(
-        account_ids=[ACCOUNT],
-        reservation_id=reservation.reservation_id,
-        **changes,  # pyright: ignore[reportArgumentType]
-    )
+    request = reservations_pb2.UpdateReservationRequest(**named(reservation, **changes))
     return (await cluster.reservations.UpdateReservation(request, timeout=TIMEOUT_SECONDS)).reservation
 
 
@@ -459,7 +458,7 @@ async def test_whoever_changes_writes_to_or_ends_a_reservation_is_in_its_events_
     bob = session_pb2.SessionKey(user="bob", public_key=OTHER_KEY)
     await update(cluster, reservation, add_keys=[bob], user_id="user_ada")
     await extend(cluster, reservation, HOUR)
-    text = reservations_pb2.NotifyReservationRequest(**named(reservation), text="Save.", user_id="user_op")  # pyright: ignore[reportArgumentType]
+    text = reservations_pb2.NotifyReservationRequest(**named(reservation), text="Save.", user_id="user_op")
     await cluster.reservations.NotifyReservation(text, timeout=TIMEOUT_SECONDS)
     await update(cluster, reservation, remove_users=["bob"], user_id="user_ada")
     await update(cluster, reservation, name="other", user_id="user_ada")
@@ -479,6 +478,80 @@ async def test_whoever_changes_writes_to_or_ends_a_reservation_is_in_its_events_
         users=["alice"], user_id="user_ada", removed=["bob"]
     )
     assert acts[4].ending == reservations_pb2.ReservationEnding(user_id="user_eve", reason="Maintenance.")
+
+
+MEMBER = {"account_ids": [ACCOUNT], "managed_account_ids": ["account-of-another-team"], "user_id": "user_bob"}
+MANAGER = {"account_ids": [ACCOUNT], "managed_account_ids": [ACCOUNT], "user_id": "user_max"}
+OPERATOR = {"account_ids": [], "managed_account_ids": [], "user_id": "user_op"}
+
+
+@pytest.mark.parametrize(
+    ("asker", "disk", "refusal"),
+    [
+        (MEMBER, "", "is another user's. Only its owner"),
+        (MEMBER | {"user_id": ""}, "", "is another user's. Only its owner"),
+        (MEMBER | {"account_ids": ["account-2"]}, "", "There is no reservation"),
+        (MANAGER, "work", "owner's disk 'work'"),
+        (MANAGER, "", ""),
+        (MEMBER | {"user_id": USER}, "work", ""),
+        (OPERATOR, "work", ""),
+    ],
+)
+async def test_who_logs_in_its_name_and_its_time_are_not_for_every_member_of_the_team(
+    cluster: Cluster, asker: dict[str, Any], disk: str, refusal: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    if disk:
+        await cluster.disks.CreateDisk(disks_pb2.CreateDiskRequest(user_id=USER, name=disk))
+    reservation = await active(cluster, disk=disk)
+    as_asker = named(reservation, **asker)
+    bob = session_pb2.SessionKey(user="bob", public_key=OTHER_KEY)
+    editor = reservations_pb2.ReservationEditor(user="bob", user_id="user_bob")
+    stub, hour = cluster.reservations, Duration(seconds=3600)
+    acts = [
+        (stub.UpdateReservation, reservations_pb2.UpdateReservationRequest(**as_asker, add_keys=[bob])),
+        (stub.UpdateReservation, reservations_pb2.UpdateReservationRequest(**as_asker, add_editors=[editor])),
+        (stub.UpdateReservation, reservations_pb2.UpdateReservationRequest(**as_asker, name="mine")),
+        (stub.UpdateReservation, reservations_pb2.UpdateReservationRequest(**as_asker, remove_users=["alice"])),
+        (
+            stub.ExtendReservation,
+            reservations_pb2.ExtendReservationRequest(**as_asker, duration=hour, idempotency_key="k"),
+        ),
+        (stub.NotifyReservation, reservations_pb2.NotifyReservationRequest(**as_asker, text="hello")),
+    ]
+    with caplog.at_level("INFO"):
+        for call, request in acts:
+            if refusal:
+                await refused(call(request, timeout=TIMEOUT_SECONDS), refusal)
+            else:
+                await call(request, timeout=TIMEOUT_SECONDS)
+    audit = {(vars(one)["by"], vars(one)["owner"]) for one in caplog.records if one.msg.startswith("audit:")}
+    assert audit == (set() if refusal or asker["user_id"] == USER else {(asker["user_id"], USER)})
+    now = await cluster.reservation(reservation.reservation_id)
+    assert now.spec.name == (reservation.spec.name if refusal else "mine")
+    if refusal:
+        assert (list(now.spec.keys), list(now.editors)) == (list(reservation.spec.keys), [])
+
+
+async def test_a_member_whom_the_owner_lets_change_it_may_until_the_keys_are_taken_away(cluster: Cluster) -> None:
+    reservation = await active(cluster)
+    bob = session_pb2.SessionKey(user="bob", public_key=OTHER_KEY)
+    editor = reservations_pb2.ReservationEditor(user="bob", user_id="user_bob")
+    stranger = reservations_pb2.ReservationEditor(user="eve", user_id="user_eve")
+    call = update(cluster, reservation, add_keys=[bob], add_editors=[stranger], user_id=USER)
+    await refused(call, "add_editors: 'eve' is no user with a key here")
+    changed = await update(cluster, reservation, add_keys=[bob], add_editors=[editor], user_id=USER)
+    assert list(changed.editors) == [editor]
+    assert (await update(cluster, reservation, name="bobs", **MEMBER)).spec.name == "bobs"
+
+    assert not (await update(cluster, reservation, remove_users=["bob"], user_id=USER)).editors
+    await refused(update(cluster, reservation, name="again", **MEMBER), grpc.StatusCode.PERMISSION_DENIED)
+    # To see and to end is every member's.
+    await cluster.reservations.CancelReservation(
+        reservations_pb2.CancelReservationRequest(
+            account_ids=[ACCOUNT], reservation_id=reservation.reservation_id, user_id="user_bob"
+        ),
+        timeout=TIMEOUT_SECONDS,
+    )
 
 
 @with_gpus(0)
