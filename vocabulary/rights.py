@@ -63,7 +63,7 @@ _RIGHTS: Mapping[Standing, frozenset[Right]] = {
 
 
 def standing_of(asker: Asker, thing: Belonging) -> Standing | None:
-    """The standing that gives the most; None for a stranger, who is not to learn that the thing exists."""
+    """The standing that gives the most; None for others, who are not to learn that the thing exists."""
     if asker.account_ids and thing.account_id and thing.account_id not in asker.account_ids:
         return None
     if asker.user_id and asker.user_id == thing.owner_id:

@@ -110,7 +110,7 @@ async def take_snapshot(
 
 
 def _owner(caller: Caller, user_id: str) -> str:
-    """The user whose disk is meant; raises ProblemError. What operators do with those of others is logged."""
+    """The user whose disk is meant; raises ProblemError. An operator's use of another user's disk is logged."""
     owner = user_id or caller.user_id
     asker = Asker(caller.user_id, () if caller.oversees else caller.visible_account_ids)
     standing = standing_of(asker, Belonging(owner, is_personal=True))

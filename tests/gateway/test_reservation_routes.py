@@ -461,10 +461,10 @@ async def test_a_reservation_of_another_account_is_not_there(gateway: RunningGat
 
 
 async def test_a_reservation_is_extended_renamed_shared_and_cancelled(gateway: RunningGateway) -> None:
+    gateway.services.identity.managed[USER_TOKEN] = ["acc_team"]
     await gateway.http.post(f"{ONE}/extend", json={"hours": 0.5}, headers={"Idempotency-Key": "k2"})
     await gateway.http.patch(ONE, json={"name": "other"})
     keys = [{"user": "bob", "public_key": "ssh-ed25519 BBBB"}]
-    gateway.services.identity.managed[USER_TOKEN] = ["acc_team"]
     await gateway.http.post(f"{ONE}/users", json={"add": keys, "remove": ["eve"]})
     await gateway.http.post(f"{ONE}/notify", json={"text": "Save."})
     cancelled = await gateway.http.post(f"{ONE}/cancel", params={"reason": "not mine to give"})

@@ -181,9 +181,9 @@ async def test_a_teams_token_makes_only_tokens_for_the_team_and_hides_the_rest(
     revoke = pb.RevokeTokenRequest(caller_token_id=shared, token_id=people.ada)
     assert await code_of(identity.RevokeToken(revoke)) is MISSING
     own = await identity.ListTokens(pb.ListTokensRequest(caller_token_id=people.ada, account="kernels"))
-    assert [token.name for token in own.tokens] == ["shared", "child"]
+    assert [token.name for token in own.tokens] == ["shared", "ci", "child"]
     everybodys = await identity.ListTokens(pb.ListTokensRequest(caller_token_id=people.admin, account="kernels"))
-    assert [token.name for token in everybodys.tokens] == ["shared", "child"]
+    assert [token.name for token in everybodys.tokens] == ["shared", "ci", "child"]
     # Who is no member knows of no such account.
     outsider = identity.CreateToken(pb.CreateTokenRequest(caller_token_id=people.bob, account="kernels", name="x"))
     assert await code_of(outsider) is MISSING

@@ -387,15 +387,16 @@ async def test_a_login_on_any_machine_is_a_login(tmp_path: Path) -> None:
 async def test_the_way_in_is_to_one_of_the_machines(machines: Machines) -> None:
     reservation = await machines.active()
     leases = {lease.machine_id: lease.lease_id for lease in machines.cluster.pool.gangs[reservation.reservation_id, 1]}
+    way = {"account_ids": [ACCOUNT], "reservation_id": reservation.reservation_id}
     for node in reservation.nodes:
-        request = reservations_pb2.GetTunnelTargetRequest(**named(reservation), node=node.rank)
+        request = reservations_pb2.GetTunnelTargetRequest(**way, node=node.rank)
         found = await machines.cluster.reservations.GetTunnelTarget(request, timeout=TIMEOUT_SECONDS)
         assert found.lease_id == leases[node.machine_id]
         host = f"wp-{reservation.reservation_id[-8:]}{f'-{node.rank}' if node.rank else ''}"
         by_key = reservations_pb2.FindTunnelTargetRequest(public_key=reservation.spec.keys[0].public_key, host=host)
         opened = await machines.cluster.reservations.FindTunnelTarget(by_key, timeout=TIMEOUT_SECONDS)
         assert opened.lease_id == leases[node.machine_id]
-    request = reservations_pb2.GetTunnelTargetRequest(**named(reservation), node=2)
+    request = reservations_pb2.GetTunnelTargetRequest(**way, node=2)
     await refused(
         machines.cluster.reservations.GetTunnelTarget(request, timeout=TIMEOUT_SECONDS),
         grpc.StatusCode.INVALID_ARGUMENT,

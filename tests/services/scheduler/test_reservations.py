@@ -536,8 +536,8 @@ async def test_a_member_whom_the_owner_lets_change_it_may_until_the_keys_are_tak
     reservation = await active(cluster)
     bob = session_pb2.SessionKey(user="bob", public_key=OTHER_KEY)
     editor = reservations_pb2.ReservationEditor(user="bob", user_id="user_bob")
-    stranger = reservations_pb2.ReservationEditor(user="eve", user_id="user_eve")
-    call = update(cluster, reservation, add_keys=[bob], add_editors=[stranger], user_id=USER)
+    outsider = reservations_pb2.ReservationEditor(user="eve", user_id="user_eve")
+    call = update(cluster, reservation, add_keys=[bob], add_editors=[outsider], user_id=USER)
     await refused(call, "add_editors: 'eve' is no user with a key here")
     changed = await update(cluster, reservation, add_keys=[bob], add_editors=[editor], user_id=USER)
     assert list(changed.editors) == [editor]
