@@ -111,7 +111,7 @@ def _makes_user_namespaces() -> bool:
 
 _POSTGRES = frozenset({"initdb", "postgres", "pg_ctl", "pg_dump", "pg_restore", "psql", "setpriv"})
 _OPENSSH = ("ssh", "ssh-keygen", "ssh-agent", "ssh-add", "scp", "sftp")
-_BUILDS = frozenset({"buildah", "bwrap", "skopeo", "umoci", "busybox"})
+_BUILDS = frozenset({"buildah", "bwrap", "skopeo", "umoci", "busybox", "nsenter"})
 NEEDS = {
     "postgres": Need(
         lambda: program("postgres") is not None, "the PostgreSQL server is not installed", "postgresql", _POSTGRES
