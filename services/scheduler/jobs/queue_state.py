@@ -117,7 +117,7 @@ def reservation_readings(jobs: Iterable[Job], now: datetime) -> list[Reading]:
         crossed = [
             name for least, name in readings.RESERVATION_WARNINGS.items() if job.reserved.total > least * _MINUTE
         ]
-        found += [Reading(name, minutes, labels, details) for name in (readings.RESERVATION_LEFT, *crossed)]
+        found += [Reading(name, minutes, labels, details) for name in crossed]
     return found
 
 
