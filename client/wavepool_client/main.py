@@ -70,7 +70,8 @@ PANELS: dict[str, dict[str, Entry]] = {
         "watch": Entry("submissions.watch", ("wavepool watch job_01J…", "wavepool watch job_01J… --json --after 4")),
         "show": Entry("submissions.show"),
         "cancel": Entry(
-            "cancel.cancel", ("wavepool cancel job_01J…", "wavepool cancel res_01J…", "wavepool cancel --yes")
+            "cancel.cancel",
+            ("wavepool cancel job_01J…", "wavepool cancel res_01J… training", "wavepool cancel --jobs --pending"),
         ),
         "why": Entry("queues.why", ("wavepool why job_01J…", "wavepool why job_01J… --json | jq .reason")),
         "problems": Entry("catalogue.app"),
