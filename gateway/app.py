@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from importlib.metadata import version
 
-from fastapi import FastAPI
+from fastapi import Depends, FastAPI
 from fastapi.middleware.cors import CORSMiddleware
 
 from gateway.auth import Authenticator
@@ -15,6 +15,7 @@ from gateway.dependencies import Gateway
 from gateway.http import error_responses
 from gateway.http.address_limit import AddressLimits
 from gateway.http.body_limit import BodyLimit
+from gateway.http.known_query import check_query
 from gateway.http.request_scope import RequestScope
 from gateway.http.route_docs import describe
 from gateway.machines.open_calls import OpenCalls
@@ -82,6 +83,7 @@ def create_app(settings: GatewaySettings) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         lifespan=lifespan,
+        dependencies=[Depends(check_query)],
     )
     app.add_middleware(BodyLimit)
     if settings.allowed_origins:

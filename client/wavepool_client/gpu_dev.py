@@ -32,7 +32,11 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "disk": ("disk",),
     "help": ("--help",),
 }
-RENAMED = {"submit": {"--runtime": "--dir", "--dockerimage": "--image"}, "reserve": {"--dockerimage": "--image"}}
+RENAMED = {
+    "cancel": {"--all": "--reservations", "-a": "--reservations"},
+    "submit": {"--runtime": "--dir", "--dockerimage": "--image"},
+    "reserve": {"--dockerimage": "--image"},
+}
 """Options with another name, by command."""
 UNNEEDED = frozenset(
     {"--no-persist", "--no-persistent-disk", "--ignore-no-persist", "--recreate-env", "--details", "--no-build"}

@@ -71,7 +71,8 @@ PANELS: dict[str, dict[str, Entry]] = {
         "watch": Entry("submissions.watch", ("wavepool watch job_01J…", "wavepool watch job_01J… --json --after 4")),
         "show": Entry("submissions.show"),
         "cancel": Entry(
-            "cancel.cancel", ("wavepool cancel job_01J…", "wavepool cancel res_01J…", "wavepool cancel --yes")
+            "cancel.cancel",
+            ("wavepool cancel job_01J…", "wavepool cancel res_01J… training", "wavepool cancel --jobs --pending"),
         ),
         "why": Entry("queues.why", ("wavepool why job_01J…", "wavepool why job_01J… --json | jq .reason")),
         "problems": Entry("catalogue.app"),
@@ -199,6 +200,11 @@ EXTENDED = ("problems",)
 class _Commands(TyperGroup):
     """All subcommands, of which only those are imported that are asked for."""
 
+    def __init__(self, **given: Any) -> None:  # noqa: ANN401 - as typer makes it
+        super().__init__(**given)
+        for one in self.params:
+            _refuse_empty(one)
+
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401, ARG002 - typer has its own copy of click
         """The subcommand with this name; None if there is none."""
         if cmd_name in EXTENDED and cmd_name not in self.commands:
@@ -288,8 +294,9 @@ def commands_of(add: Callable[[typer.Typer], None]) -> dict[str, Any]:
 
 
 def _prepare(command: Any) -> None:  # noqa: ANN401 - typer does not export the type
-    """Has a command print its help as plain text, and refuse numbers that no request can have."""
+    """Has a command print its help as plain text, and refuse empty words and numbers that no request can have."""
     for one in command.params:
+        _refuse_empty(one)
         one.callback = _finite(one.callback)
     if isinstance(command, TyperGroup):
         for below in command.commands.values():
@@ -297,6 +304,21 @@ def _prepare(command: Any) -> None:  # noqa: ANN401 - typer does not export the 
     else:
         # Panels cut the names of options in terminals of 80 columns.
         command.rich_markup_mode = None
+
+
+def _refuse_empty(one: Any) -> None:  # noqa: ANN401 - as above
+    """Has an option or argument refuse an empty word: a script's empty variable would be taken as one left out."""
+    consume = one.consume_value
+
+    def consume_given(context: Any, opts: Mapping[str, Any]) -> Any:  # noqa: ANN401 - as above
+        given = opts.get(one.name)
+        words = given if isinstance(given, list | tuple) else (given,)
+        if any(isinstance(word, str) and not word.strip() for word in words) and not context.resilient_parsing:
+            name = max(one.opts, key=len) if one.param_type_name == "option" else one.metavar or one.name.upper()
+            raise InputError(f"{name}: is empty; give what it needs, or leave it out")
+        return consume(context, opts)
+
+    one.consume_value = consume_given
 
 
 def _finite(callback: Callable[..., Any] | None) -> Callable[..., Any]:

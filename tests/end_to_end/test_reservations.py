@@ -248,7 +248,7 @@ def test_reserve_gives_a_shell_on_a_terminal(wavepool: Wavepool, person: Person)
         assert f"I am {person.json('reservations', 'show', 'shell')['owner']}" in terminal.shown
     finally:
         terminal.close()
-    reservation_id = person.json("cancel", "shell", "--yes")["id"]
+    reservation_id = person.json("cancel", "shell", "--yes")[0]["id"]
     ended(wavepool, reservation_id)
 
 

@@ -266,6 +266,25 @@ async def test_list_passes_paging_on(gateway: RunningGateway) -> None:
     assert (request.page_size, request.page_token, request.problem) == (5, "page-1", "relu")
 
 
+async def test_list_passes_filters_on_and_names_a_wrong_one(gateway: RunningGateway) -> None:
+    filters = "state=QUEUED&state=RUNNING&verdict=PRECISION&mode=sandbox&queue=red&user_id=user_1&since=2026-11-01"
+    assert (await gateway.http.get(f"{PATH}?{filters}&until=2026-11-02T12:00:00Z")).is_success
+    request = gateway.calls["ListJobs"][-1]
+    assert list(request.states) == [scheduler_pb2.JOB_STATE_QUEUED, scheduler_pb2.JOB_STATE_RUNNING]
+    assert list(request.verdicts) == [run_event_pb2.VERDICT_PRECISION]
+    assert (list(request.modes), request.queue, request.user_id) == (
+        [submission_pb2.RUN_MODE_SANDBOX],
+        "red",
+        "user_1",
+    )
+    assert request.begin_time.ToJsonString() == "2026-11-01T00:00:00Z"
+    assert request.end_time.ToJsonString() == "2026-11-02T12:00:00Z"
+    for wrong in ("state=queued", "verdict=RIGHT", "mode=FULL", "since=1"):
+        refused = await gateway.http.get(f"{PATH}?{wrong}")
+        field = refused.json()["errors"][0]["field"].removesuffix(".0")
+        assert (refused.status_code, field) == (422, wrong.partition("=")[0])
+
+
 async def test_page_size_out_of_range_is_named(gateway: RunningGateway) -> None:
     response = await gateway.http.get(f"{PATH}?page_size=0")
     assert (response.status_code, response.json()["errors"][0]["field"]) == (422, "page_size")

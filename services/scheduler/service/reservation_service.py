@@ -134,14 +134,10 @@ class ReservationServicer(reservations_pb2_grpc.ReservationServiceServicer):
         wanted = JobFilter(tuple(request.account_ids), job_states, user_id=request.user_id, reservations=True)
         size = min(request.page_size, MAX_PAGE_SIZE) if request.page_size > 0 else DEFAULT_PAGE_SIZE
         end = page_end(request.page_token, wanted)
-        found: list[Job] = []
         # Some states are told apart by more than the column that the query looks at.
-        while len(found) <= size:
-            jobs = await self._reader.page(wanted, size + 1, end)
-            found += [job for job in jobs if not states or job.reservation_state in states]
-            if len(jobs) <= size:
-                break
-            end = PageEnd(jobs[-1].create_time, jobs[-1].job_id)
+        found = await self._reader.page(
+            wanted, size + 1, end, lambda job: not states or job.reservation_state in states
+        )
         page, more = found[:size], len(found) > size
         token = page_token(PageEnd(page[-1].create_time, page[-1].job_id), wanted) if more else ""
         return reservations_pb2.ListReservationsResponse(

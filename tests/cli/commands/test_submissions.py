@@ -205,10 +205,14 @@ def test_cancel_show_and_jobs_ask_their_routes(gateway: ScriptedGateway) -> None
     gateway.on("POST", f"{SUBMISSIONS}/{JOB}/cancel", Answer(job, 202))
     gateway.on("GET", SUBMISSIONS, Answer({"submissions": [job], "next_page_token": ""}))
     at = ("--endpoint", gateway.endpoint)
-    assert wavepool("cancel", JOB, "--json", *at).json == job
+    assert wavepool("cancel", JOB, "--json", *at).json == [job]
     assert JOB in wavepool("show", JOB, *at).out
     assert JOB in wavepool("jobs", "--limit", "5", "--problem", "relu", *at).out
     assert gateway.asked("GET", SUBMISSIONS)[0].path == f"{SUBMISSIONS}?page_size=5&problem=relu"
+    filters = ("--state", "queued, running", "--verdict", "wrong-answer", "--mode", "check", "--queue", "red")
+    assert JOB in wavepool("jobs", *filters, "--since", "2026-11-01", *at).out
+    asked = "state=QUEUED&state=RUNNING&verdict=WRONG_ANSWER&mode=check&queue=red&since=2026-11-01"
+    assert gateway.asked("GET", SUBMISSIONS)[-1].path == f"{SUBMISSIONS}?page_size=20&{asked}"
 
 
 def test_show_tells_the_whole_result_of_a_submission_that_is_over(gateway: ScriptedGateway) -> None:

@@ -239,6 +239,33 @@ async def test_a_narrow_token_makes_no_wider_one(
     assert await code_of(identity.RevokeToken(other)) is MISSING
 
 
+async def test_a_token_ends_with_the_one_that_made_it(
+    identity: IdentityServiceAsyncStub, stores: Stores, people: People
+) -> None:
+    async def made_by(parent: str, **fields: Any) -> pb.CreateTokenResponse:
+        return await identity.CreateToken(pb.CreateTokenRequest(caller_token_id=parent, name="child", **fields))
+
+    async def works(secret: str) -> bool:
+        try:
+            await identity.AuthenticateToken(pb.AuthenticateTokenRequest(token=secret))
+        except grpc.aio.AioRpcError:
+            return False
+        return True
+
+    end = datetime.now(UTC) + timedelta(days=1)
+    short, _ = await stores.tokens.create(people.user_ids["ada"], "short", expire_time=end)
+    child = await made_by(short.token_id)
+    assert child.token.expire_time.ToDatetime(UTC) == short.expire_time
+    late = Timestamp()
+    late.FromDatetime(end + timedelta(seconds=1))
+    refused = await failure(made_by(child.token.token_id, expire_time=late))
+    assert (refused.code, refused.violations[0][0]) == (WRONG, "expire_time")
+    grandchild, kept = await made_by(child.token.token_id), await made_by(short.token_id)
+    revoke = pb.RevokeTokenRequest(caller_token_id=kept.token.token_id, token_id=short.token_id)
+    await identity.RevokeToken(revoke)
+    assert [await works(one.secret) for one in (child, grandchild, kept)] == [False, False, True]
+
+
 async def test_the_role_of_a_user_is_known_and_a_disabled_user_has_none(
     identity: IdentityServiceAsyncStub, people: People
 ) -> None:

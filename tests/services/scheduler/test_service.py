@@ -352,8 +352,27 @@ async def test_lists_come_in_pages_newest_first_without_sources(cluster: Cluster
     assert not any(job.spec.submission.source for job in listed)
 
 
+async def test_lists_are_filtered_by_mode_and_verdict(cluster: Cluster) -> None:
+    async def ids(**wanted: Any) -> list[str]:
+        listed = await cluster.api.ListJobs(scheduler_pb2.ListJobsRequest(account_id=ACCOUNT, page_size=1, **wanted))
+        return [job.job_id for job in listed.jobs]
+
+    job = await cluster.submit("first")
+    await cluster.events_to_end(job.job_id)
+    other = submission_pb2.RUN_MODE_SANDBOX
+    assert await ids(modes=[job.spec.submission.mode], verdicts=[run_event_pb2.VERDICT_ACCEPTED]) == [job.job_id]
+    assert await ids(modes=[other]) == await ids(verdicts=[run_event_pb2.VERDICT_PRECISION]) == []
+
+
 @pytest.mark.parametrize(
-    ("request_fields", "field"), [({"page_token": "???"}, "page_token"), ({"states": [99]}, "states")]
+    ("request_fields", "field"),
+    [
+        ({"page_token": "???"}, "page_token"),
+        ({"states": [99]}, "states"),
+        ({"verdicts": [99]}, "verdicts"),
+        ({"modes": [0]}, "modes"),
+        ({"queue": "\0"}, "queue"),
+    ],
 )
 async def test_bad_list_request_names_the_field(cluster: Cluster, request_fields: dict[str, Any], field: str) -> None:
     await refused(
