@@ -95,6 +95,8 @@ PLACES = {
     "tests/honest/": Tier.TEST,
     "tests/plugins/": Tier.ALL,
     "tests/problems/test_correlation.py": Tier.TEST,
+    "tests/problems/test_honest_attention.py": Tier.TEST,
+    "tests/problems/test_honest_products.py": Tier.TEST,
     "tests/problems/test_lint.py": Tier.TEST,
     "tests/problems/test_parts.py": Tier.TEST,
     "tests/servicekit/db/test_leader_lease.py": Tier.TEST,
