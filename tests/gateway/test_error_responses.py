@@ -57,26 +57,6 @@ async def test_wrong_token_names_the_header(gateway: RunningGateway) -> None:
     assert (response.status_code, response.json()["errors"][0]["field"]) == (401, "Authorization")
 
 
-@pytest.mark.parametrize(
-    ("fields", "field", "fix"),
-    [
-        ({"mode": "chek"}, "mode", "must be one of 'check', 'benchmark', 'full', 'sample' or 'sandbox'"),
-        ({"cdoe": "x"}, "cdoe", "is not a field of this request; remove it, or correct its name"),
-        ({"code": 12}, "code", "must be a string"),
-        ({"priority": "high"}, "priority", "must be a whole number"),
-        ({"priority": 1e30}, "priority", "must be a whole number"),
-        ({"priority": 101}, "priority", "must be less than or equal to 100"),
-        ({"launch_plan": [1]}, "launch_plan", "must be a JSON object"),
-        ({"fallback_gpu_types": "MI210"}, "fallback_gpu_types", "must be a JSON array"),
-    ],
-)
-async def test_a_wrong_field_is_reported_with_what_it_must_be(
-    gateway: RunningGateway, fields: dict[str, object], field: str, fix: str
-) -> None:
-    response = await gateway.http.post(SUBMIT, json={"problem": "relu", "code": "x", **fields})
-    assert (response.status_code, response.json()["errors"]) == (422, [{"field": field, "message": fix}])
-
-
 async def test_an_unknown_query_parameter_is_named_on_every_route(gateway: RunningGateway) -> None:
     gateway.http.event_hooks = {}
     for path, operations in gateway.app.openapi()["paths"].items():
