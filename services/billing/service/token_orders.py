@@ -34,7 +34,7 @@ class TokenOrders:
     ) -> tuple[ListedToken, str]:
         """Makes a token that may do no more than the caller's and ends with it, and gives it with its secret.
 
-        What a sign-in's token makes may outlive it.
+        A token that a sign-in's made may outlive it, and so may one that an administrator made for another user.
         """
         wanted = await self._account(caller, account)
         owner = await self._user(caller, user, wanted)
@@ -52,7 +52,7 @@ class TokenOrders:
             account_id=account_id,
             scopes=given,
             expire_time=end,
-            parent_id="" if caller.token.is_sign_in else caller.token.token_id,
+            parent_id=caller.token.token_id if is_own and not caller.token.is_sign_in else "",
         )
         return await self._tokens.listed(token.token_id), secret
 
