@@ -307,7 +307,12 @@ def _prepare(command: Any) -> None:  # noqa: ANN401 - typer does not export the 
 
 
 def _refuse_empty(one: Any) -> None:  # noqa: ANN401 - as above
-    """Has an option or argument refuse an empty word: a script's empty variable would be taken as one left out."""
+    """Has an option or argument refuse an empty word: a script's empty variable would be taken as one left out.
+
+    Options whose help says what an empty word means take it.
+    """
+    if "empty: none" in (getattr(one, "help", None) or ""):
+        return
     consume = one.consume_value
 
     def consume_given(context: Any, opts: Mapping[str, Any]) -> Any:  # noqa: ANN401 - as above

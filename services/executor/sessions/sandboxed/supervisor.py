@@ -72,7 +72,7 @@ class Supervisor:
         self._output = -1
         """The open file for the output of the image's command."""
         self._is_ending = False
-        self._has_strangers = False
+        self._has_outsiders = False
         self._asked: set[int] = set()
         self._alone_since = 0.0
         self._wakers = socket.socketpair()
@@ -93,14 +93,14 @@ class Supervisor:
     def run(self) -> None:
         """Serve until the control socket is closed."""
         while True:
-            for key, _ in self._selector.select(_POLL_SECONDS if self._is_ending or self._has_strangers else None):
+            for key, _ in self._selector.select(_POLL_SECONDS if self._is_ending or self._has_outsiders else None):
                 try:
                     key.data()
                 except Exception as error:  # noqa: BLE001  one fault must not end the session of all
                     self._report(report="fault", text=f"{type(error).__name__}: {error}"[:MOST_LINE_CHARACTERS])
             self._reap()
-            if self._has_strangers:
-                self._end_strangers()
+            if self._has_outsiders:
+                self._end_outsiders()
             if self._is_ending:
                 self._ask_to_end()
 
@@ -297,18 +297,18 @@ class Supervisor:
             while (ended := os.waitpid(-1, os.WNOHANG))[0]:
                 pid, status = ended
                 keeper = self._keepers.pop(pid, None)
-                self._has_strangers |= keeper is None or status != 0
+                self._has_outsiders |= keeper is None or status != 0
                 if keeper is not None:
                     self._program_ended(keeper)
                     self._report(report="gone", connection=keeper.number)
 
-    def _end_strangers(self) -> None:
+    def _end_outsiders(self) -> None:
         """Kill what has lost its keeper."""
         parents = parents_of_all()
         kept = {*self._keepers, *below(self._keepers, parents)}
-        strangers = [pid for pid in below([os.getpid()], parents) if pid not in kept]
-        send(signal.SIGKILL, strangers)
-        self._has_strangers = bool(strangers)
+        outsiders = [pid for pid in below([os.getpid()], parents) if pid not in kept]
+        send(signal.SIGKILL, outsiders)
+        self._has_outsiders = bool(outsiders)
 
     def _kept(self, is_wanted: Callable[[Keeper], bool]) -> list[int]:
         """The process ids of some keepers."""
