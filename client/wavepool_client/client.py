@@ -140,12 +140,15 @@ class Client(GatewayClient):
         return self.ask("GET", SUBMISSIONS, submission_id)
 
     def submissions(
-        self, limit: int = 20, problem: str | None = None, **wanted: str | Sequence[str]
+        self,
+        limit: int = 20,
+        problem: str | None = None,
+        **wanted: Any,  # noqa: ANN401 - words and lists of words
     ) -> list[dict[str, Any]]:
         """The newest submissions of the account; `wanted` as `GET /api/v1/submissions` takes it, such as a `state`."""
         return list(self.ask("GET", SUBMISSIONS, page_size=limit, problem=problem, **wanted)["submissions"])
 
-    def all_submissions(self, **wanted: str | Sequence[str]) -> Iterator[dict[str, Any]]:
+    def all_submissions(self, **wanted: Any) -> Iterator[dict[str, Any]]:  # noqa: ANN401 - as above
         """Yields all submissions of the account, newest first; `wanted` as in `submissions`."""
         token = ""
         while True:

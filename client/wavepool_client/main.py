@@ -317,7 +317,7 @@ def _refuse_empty(one: Any) -> None:  # noqa: ANN401 - as above
 
     def consume_given(context: Any, opts: Mapping[str, Any]) -> Any:  # noqa: ANN401 - as above
         given = opts.get(one.name)
-        words = given if isinstance(given, list | tuple) else (given,)
+        words: list[Any] = [*given] if isinstance(given, list | tuple) else [given]  # pyright: ignore[reportUnknownVariableType]
         if any(isinstance(word, str) and not word.strip() for word in words) and not context.resilient_parsing:
             name = max(one.opts, key=len) if one.param_type_name == "option" else one.metavar or one.name.upper()
             raise InputError(f"{name}: is empty; give what it needs, or leave it out")

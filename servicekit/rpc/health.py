@@ -44,11 +44,12 @@ class Health(health_pb2_grpc.HealthServicer):
             await context.abort(grpc.StatusCode.NOT_FOUND, f"There is no service {request.service!r} here.")
         return pb.HealthCheckResponse(status=await self._status())
 
-    async def List(self, request: pb.HealthListRequest, context: Any) -> pb.HealthListResponse:  # noqa: ANN401, N802 - grpc's own
+    async def List(self, request: Any, context: Any) -> Any:  # noqa: ANN401, N802 - grpc's own, and its types lack it
         """Says it of all services."""
         del request, context
         answer = pb.HealthCheckResponse(status=await self._status())
-        return pb.HealthListResponse(statuses=dict.fromkeys(("", *self._names), answer))
+        messages: Any = pb
+        return messages.HealthListResponse(statuses=dict.fromkeys(("", *self._names), answer))
 
     async def Watch(self, request: pb.HealthCheckRequest, context: Any) -> AsyncIterator[pb.HealthCheckResponse]:  # noqa: ANN401, N802 - grpc's own
         """Says it now and after each change, until the process ends."""

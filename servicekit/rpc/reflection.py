@@ -14,7 +14,7 @@ SERVICE_NAMES = ("grpc.reflection.v1.ServerReflection", "grpc.reflection.v1alpha
 
 def serve_reflection(names: Iterable[str], server: grpc.aio.Server) -> None:
     """Adds reflection of these services, and of itself, to a server."""
-    servicer = reflection.aio.ReflectionServicer([*names, *SERVICE_NAMES], _described())
+    servicer: Any = reflection.aio.ReflectionServicer([*names, *SERVICE_NAMES], _described())
     handler: Any = grpc.stream_stream_rpc_method_handler(
         servicer.ServerReflectionInfo,
         reflection_pb2.ServerReflectionRequest.FromString,

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from datetime import timedelta
-from typing import Any
+from typing import Any, cast
 
 import grpc
 import uvloop
@@ -90,7 +90,7 @@ class ServiceServer:
     async def start(self) -> None:
         """Binds the ports, serves and reports healthy; raises PortTakenError."""
         settings = self._settings
-        health_pb2_grpc.add_HealthServicer_to_server(self._health, self.grpc)
+        cast("Any", health_pb2_grpc).add_HealthServicer_to_server(self._health, self.grpc)
         serve_reflection([*self._names, SERVICE_NAME], self.grpc)
         try:
             self.port = self._bound(f"{settings.host}:{settings.port}")

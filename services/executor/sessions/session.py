@@ -634,7 +634,7 @@ class Session:
             case {"report": "failed", "text": str(text)}:
                 self._take_failure(text)
             case {"report": "log" | "closed" | "gone" as kind, "connection": int(connection)}:
-                self._take_step(connection, kind, str(report.get("line")))
+                self._take_step(connection, str(kind), str(report.get("line")))
             case {"report": "done", "number": int(number), "count": int(count)}:
                 self._take_answer(number, count)
             case {"report": "command_ended", "status": int(status)} if self._is_ready:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from google.protobuf.duration_pb2 import Duration
 from wavepool.executor.v1 import run_event_pb2
@@ -122,14 +123,12 @@ def filter_from_proto(request: scheduler_pb2.ListJobsRequest, problem: str) -> J
         frozenset(verdict_name(_known("verdicts", verdict, _VERDICT_NAMES)) for verdict in request.verdicts),
         frozenset(_known("modes", mode, MODES) for mode in request.modes),
         request.queue,
-        *(
-            instant_from_proto(getattr(request, name), name) if request.HasField(name) else None
-            for name in ("begin_time", "end_time")
-        ),
+        instant_from_proto(request.begin_time, "begin_time") if request.HasField("begin_time") else None,
+        instant_from_proto(request.end_time, "end_time") if request.HasField("end_time") else None,
     )
 
 
-def _known(field: str, number: int, names: Mapping[int, str]) -> int:
+def _known(field: str, number: int, names: Mapping[Any, str]) -> int:
     """The number, if it has a name; raises InvalidFieldError."""
     if number not in names:
         raise InvalidFieldError(field, f"{number} is not valid; give {', '.join(names.values()).upper()}")

@@ -39,6 +39,10 @@ def page_end(token: str, wanted: JobFilter) -> PageEnd | None:
 
 
 def _digest(wanted: JobFilter) -> str:
-    fields = (getattr(wanted, one.name) for one in dataclasses.fields(wanted))
-    content = json.dumps([sorted(one) if isinstance(one, frozenset) else one for one in fields], default=str)
+    fields: list[Any] = [getattr(wanted, one.name) for one in dataclasses.fields(wanted)]
+    content = json.dumps(fields, default=_plain)
     return hashlib.sha256(content.encode()).hexdigest()[:12]
+
+
+def _plain(one: Any) -> object:  # noqa: ANN401 - a field of any type
+    return sorted(map(str, one)) if isinstance(one, frozenset) else str(one)  # pyright: ignore[reportUnknownArgumentType]

@@ -69,7 +69,7 @@ def counted(within: str) -> float:
 
 
 def test_the_rest_of_a_run_counts_and_not_the_whole(bench: Bench) -> None:
-    bench.machine("m1", vmpool_pb2.MACHINE_STATE_BUSY, 0)
+    bench.machine("m1", "BUSY", 0)
     bench.run(a_queued_job(1))
     bench.clock.advance(7 * SECOND)
     assert bench.wait_of(a_queued_job(2)) == 3 * SECOND
@@ -132,9 +132,9 @@ def test_it_is_said_why_nobody_knows_when_several_machines_are_free(bench: Bench
 
     bench.machine_of(WHOLE_GPU)
     assert "it takes 2 whole machines, and fewer are there or on their way" in why(several(1, 2))
-    bench.machine("m2", vmpool_pb2.MACHINE_STATE_PROVISIONING, 0)
+    bench.machine("m2", "PROVISIONING", 0)
     assert "it is not known yet how long the machines that are being started take" in why(several(1, 2))
-    bench.machine("m2", vmpool_pb2.MACHINE_STATE_PROVISIONING, 0, start_seconds=200)
+    bench.machine("m2", "PROVISIONING", 0, start_seconds=200)
     assert bench.wait_of(several(1, 2)) == 200 * SECOND
     small = QueueSettings("small", resources={"gpu": Share(limit=1000)})
     bench.book.queues = Queues([QueueSettings("default"), small])
@@ -184,7 +184,7 @@ def test_machines_that_are_ended_before_a_reservation_is_over_are_none_for_it(be
 
 
 def test_a_run_that_is_over_is_not_waited_for(bench: Bench) -> None:
-    bench.machine("m1", vmpool_pb2.MACHINE_STATE_WARM, 8)
+    bench.machine("m1", "WARM", 8)
     bench.run(a_queued_job(1))
     assert bench.wait_of(a_queued_job(2)) == 10 * SECOND, "whatever the pool last said"
     bench.running.remove("lease of job-001")
@@ -192,13 +192,13 @@ def test_a_run_that_is_over_is_not_waited_for(bench: Bench) -> None:
 
 
 def test_a_machine_that_is_being_started_is_waited_for(bench: Bench) -> None:
-    bench.machine("m1", vmpool_pb2.MACHINE_STATE_PROVISIONING, 0, start_seconds=200)
+    bench.machine("m1", "PROVISIONING", 0, start_seconds=200)
     bench.clock.advance(50 * SECOND)
     assert bench.wait_of(a_queued_job(1)) == 150 * SECOND
 
 
 def test_a_gpu_that_somebody_else_uses_is_taken_for_busy(bench: Bench) -> None:
-    bench.machine("m1", vmpool_pb2.MACHINE_STATE_BUSY, 0)
+    bench.machine("m1", "BUSY", 0)
     assert bench.wait_of(a_queued_job(1)) == 10 * SECOND
 
 
@@ -213,8 +213,8 @@ def test_what_no_machine_can_give_has_no_estimate(bench: Bench) -> None:
     bench.machine_of(0, WHOLE_GPU)
     assert bench.wait_of(a_queued_job(1)) == timedelta(0)
     assert bench.wait_of(a_queued_job(1, resources=Resources(2 * EIGHTHS_PER_GPU))) == 10 * SECOND
-    bench.machine("m2", vmpool_pb2.MACHINE_STATE_WARM, 8)
-    bench.machine("m3", vmpool_pb2.MACHINE_STATE_WARM, 8)
+    bench.machine("m2", "WARM", 8)
+    bench.machine("m3", "WARM", 8)
     several, part = Resources(4 * EIGHTHS_PER_GPU), Resources(4, Isolation.PARTITION)
     for resources in (several, part):
         assert bench.forecast.standing(a_queued_job(1, resources=resources)).wait is None
@@ -280,10 +280,10 @@ def test_a_fallback_type_counts_if_it_will_do_and_jobs_ahead_take_only_what_they
 
 @pytest.mark.parametrize(("waited", "within"), [(10, "p50"), (11, "neither")])
 def test_it_is_counted_whether_a_job_started_when_it_was_told(bench: Bench, waited: int, within: str) -> None:
-    bench.machine("m1", vmpool_pb2.MACHINE_STATE_BUSY, 0)
+    bench.machine("m1", "BUSY", 0)
     job, before = a_queued_job(1), counted(within)
     assert bench.wait_of(job) == 10 * SECOND
-    bench.machine("m1", vmpool_pb2.MACHINE_STATE_WARM, 8)
+    bench.machine("m1", "WARM", 8)
     assert bench.wait_of(job) == timedelta(0), "the first promise is what counts"
     started = job.start(LEASE, START + waited * SECOND, "MI300X")
     for _ in range(2):
@@ -292,7 +292,7 @@ def test_it_is_counted_whether_a_job_started_when_it_was_told(bench: Bench, wait
 
 
 def test_a_second_attempt_is_no_promise(bench: Bench) -> None:
-    bench.machine("m1", vmpool_pb2.MACHINE_STATE_WARM, 8)
+    bench.machine("m1", "WARM", 8)
     again, before = replace(a_queued_job(1), attempt=2), counted("neither")
     bench.forecast.standing(again)
     bench.forecast.starts(again.start(LEASE, START + timedelta(hours=1), "MI300X"))

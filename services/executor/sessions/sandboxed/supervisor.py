@@ -378,7 +378,7 @@ def keep(command: list[str], tell: int, options: dict[str, Any]) -> NoReturn:
 def started(command: list[str], options: dict[str, Any]) -> subprocess.Popen[bytes] | int:
     """Start a program; returns it, or the exit status that a shell gives if it cannot be started."""
     try:
-        program = subprocess.Popen(command, start_new_session=True, **options)  # noqa: S603  the executor's, or the image's
+        program: Any = subprocess.Popen(command, start_new_session=True, **options)  # noqa: S603  the executor's, or the image's
     except (OSError, ValueError) as error:
         os.write(options["stderr"], f"{command[0]}: {error}\n".encode(errors="replace"))
         return _NO_PROGRAM if isinstance(error, FileNotFoundError) else _NOT_STARTED
