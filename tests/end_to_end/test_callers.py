@@ -244,10 +244,8 @@ def others(request: pytest.FixtureRequest) -> Iterator[Others]:
     wavepool = wavepool or request.getfixturevalue("wavepool")
     account, file = wavepool.balance()["account_name"], wavepool.data_dir / "callers.toml"
     tokens = {name: "" if folder else f"own-token-of-the-{name}" for name in ("trainer", "painter")}
-    file.write_text(
-        f'[trainer]\naccounts = ["{account}"]\ntoken = "{tokens["trainer"]}"\n'
-        f'[painter]\ntoken = "{tokens["painter"]}"\n'
-    )
+    proofs = {name: f'token = "{token}"\n' if token else "" for name, token in tokens.items()}
+    file.write_text(f'[trainer]\naccounts = ["{account}"]\n{proofs["trainer"]}[painter]\n{proofs["painter"]}')
     with ExitStack() as stack:
 
         def channel(service: str, name: str) -> grpc.Channel:
