@@ -125,7 +125,7 @@ def test_a_reservation_gives_a_shell_over_ssh_is_charged_and_leaves_nothing(wave
     check_bytes(person, "training")
 
     until(lambda: wavepool.http.get(f"{RESERVATIONS}/{reservation_id}").json()["last_login_at"], "a login")
-    cancelled = person.json("cancel", reservation_id, "--yes")
+    (cancelled,) = person.json("cancel", reservation_id, "--yes")
     assert cancelled["state"] in {"active", "expiring", "cancelled"}
     over = ended(wavepool, reservation_id)
     charged = wavepool.paid_usd(reservation_id)
