@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import multiprocessing
 import os
 import random
 import signal
@@ -20,6 +21,8 @@ from vocabulary.money import Tariff
 ROUNDS = [60, pytest.param(1_000, marks=pytest.mark.soak)]
 STATEMENTS = 100
 """More than a round executes, so that some rounds end by themselves."""
+PROCESSES = multiprocessing.get_context("forkserver")
+"""A copy of pytest's own process would hold the locks that its other threads had, those of gRPC among them."""
 PRICES = {"MI300X": Tariff(3_600)}
 """A micro-dollar a second."""
 
@@ -39,12 +42,8 @@ async def one_job(stores: Stores, account_id: str, number: int) -> None:
     await ledger.refund(receipt.hold_id, 10, f"job:{number}:refund", "")
 
 
-def killed_at(database_url: str, account_id: str, number: int, statement: int) -> bool:
-    """Runs a job in a process that SIGKILLs itself before its `statement`th statement or commit; True if it did."""
-    child = os.fork()
-    if child:
-        _, status = os.waitpid(child, 0)
-        return os.WIFSIGNALED(status)
+def run_until_killed(database_url: str, account_id: str, number: int, statement: int) -> None:
+    """Runs a job in this process, which SIGKILLs itself before its `statement`th statement or commit."""
     left = statement
 
     def count(*_: object) -> None:
@@ -60,10 +59,16 @@ def killed_at(database_url: str, account_id: str, number: int, statement: int) -
         await one_job(build_stores(db, BillingSettings(bootstrap_account="")), account_id, number)
         await db.close()
 
-    try:
-        asyncio.run(body())
-    finally:
-        os._exit(0)
+    asyncio.run(body())
+
+
+def killed_at(database_url: str, account_id: str, number: int, statement: int) -> bool:
+    """Runs a job in a process of its own; True if it was killed before it ended."""
+    process = PROCESSES.Process(target=run_until_killed, args=(database_url, account_id, number, statement))
+    process.start()
+    process.join()
+    assert process.exitcode in (0, -signal.SIGKILL)
+    return process.exitcode != 0
 
 
 @pytest.mark.slow
@@ -90,6 +95,7 @@ def test_a_killed_settlement_is_neither_lost_nor_doubled(database_url: str, roun
         assert (await stores.postings.prove()).faults == []
         await db.close()
 
+    PROCESSES.set_forkserver_preload([__name__])
     account_id = asyncio.run(prepare())
     killed = 0
     chance = random.Random(0)  # noqa: S311 - the same rounds each time
