@@ -336,10 +336,10 @@ async def build(  # noqa: PLR0915 - one statement for each part
         settings.longest_run,
     )
     admission = Admission(
-        store, billing, waiting, dated, book, forecast, clock, _policy(settings, problems), placements, explainer.never
+        store, billing, waiting, dated, book, forecast, clock, _policy(settings, problems), placements, explainer
     )
     canceller = Canceller(
-        store, waiting, dated, runner, clock, settings.longest_run, explainer.never, settings.impossible_after
+        store, waiting, dated, runner, clock, settings.longest_run, explainer, settings.impossible_after
     )
     watcher = Watcher(reader, hub)
     servicer = SchedulerServicer(store, reader, admission, canceller, watcher, problems)

@@ -6,7 +6,7 @@ continues with the row, or the rescuer gives the hold back and deletes the row.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
@@ -42,6 +42,7 @@ from services.scheduler.jobs.submission_checks import (
 )
 from services.scheduler.peers.billing import Billing
 from services.scheduler.queue.dated_book import DatedBook
+from services.scheduler.queue.explanation import Explainer
 from services.scheduler.queue.forecast import Forecast
 from services.scheduler.queue.plugins import Placements
 from services.scheduler.queue.queue_book import QueueBook
@@ -84,7 +85,7 @@ class Admission:
         clock: Clock,
         policy: AdmissionPolicy,
         placements: Placements,
-        never: Callable[[Job], Awaitable[str]],
+        explainer: Explainer,
     ) -> None:
         self._store = store
         self._billing = billing
@@ -95,7 +96,7 @@ class Admission:
         self._clock = clock
         self._policy = policy
         self._placements = placements
-        self._never = never
+        self._explainer = explainer
 
     async def submit(self, request: SubmitJobRequest) -> tuple[Job, Allowance]:
         """The job in the queue, or the earlier job with the same key, and what its account may still submit.
@@ -105,7 +106,10 @@ class Admission:
         TooManySubmissionsError, CreditRefusedError, BillingUnreachableError.
         """
         draft = await self._draft(request)
-        why = "" if draft.spec.waits_for_operator else await self._never(draft)
+        why = ""
+        if not draft.spec.waits_for_operator:
+            await self._explainer.ask_pool([draft])
+            why = self._explainer.never(draft)
         # A repeat gets the first job, whatever can be had by then.
         if why and not await self.is_repeated(request.account_id, request.idempotency_key):
             raise _impossible(_size_field(request), f"{why} {_WAIT_FOR_OPERATOR}")
@@ -115,9 +119,9 @@ class Admission:
         """A draft's job in the queue, or the earlier job with the same key; see `submit`."""
         return await uncut(self._submit(draft))
 
-    async def check_possible(self, job: Job, field: str) -> None:
+    def check_possible(self, job: Job, field: str) -> None:
         """Raises InvalidFieldError if nothing that there is, or that the pool may start, can give a job its GPUs."""
-        if why := await self._never(job):
+        if why := self._explainer.never(job):
             raise _impossible(field, why)
 
     async def is_repeated(self, account_id: str, key: str) -> bool:

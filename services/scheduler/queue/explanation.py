@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -94,10 +94,15 @@ class Explainer:
             job.spec.latest_start(self._longest_run),
         )
 
-    async def never(self, job: Job) -> str:
+    async def ask_pool(self, jobs: Iterable[Job]) -> None:
+        """Asks what machines the pool may start, if `never` depends on that for one of the jobs."""
+        if any(job.spec.resources.least.gpus > 1 for job in jobs):
+            await self._dated.pool_limits()
+
+    def never(self, job: Job) -> str:
         """Why no machine that there is, or that the pool may start, can give a job its GPUs, and what helps.
 
-        Empty if one can, or if that is not known: in doubt it waits.
+        Empty if one can, or if that is not known: in doubt it waits. What the pool may start is as it was last asked.
         """
         resources, gpu_types = job.spec.resources.least, job.spec.gpu_types
         if small := self._situations.small_queue(job):
@@ -108,9 +113,6 @@ class Explainer:
         if not self._inventory.can_have(resources, gpu_types):
             what = f"No machine with {' or '.join(gpu_types)} can give {resources}."
             return f"{what} {self._remedy(job, self._usable(job), blocked='')}"
-        if resources.gpus == 1:
-            return ""
-        await self._dated.pool_limits()
         wrong = wrong_size(resources.gpus, 1, self._dated.largest_machine(gpu_types))
         return "".join(f"The number of GPUs {fault}." for _, fault in wrong)
 

@@ -147,7 +147,7 @@ class ReservationAdmission:
         wrong = [*wrong, *wrong_source(job.reserved, self._dated.image_sources(job.spec.gpu_types))]
         if wrong := [*wrong, *wrong_length(job.reserved, longest_time, limits.life_setting)]:
             raise InvalidRequestError(wrong)
-        await self._admission.check_possible(job, "spec.gpus")
+        self._admission.check_possible(job, "spec.gpus")
 
     async def _instead_of(self, job: Job) -> str:
         """The id of the user's lost reservation that this one goes on with; empty if there is none."""

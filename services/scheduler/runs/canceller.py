@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
 
@@ -13,6 +13,7 @@ from services.scheduler.jobs.job import Job
 from services.scheduler.jobs.outcome import Ending, never_possible, too_late
 from services.scheduler.jobs.states import WAITING_STATES, JobState
 from services.scheduler.queue.dated_book import DatedBook
+from services.scheduler.queue.explanation import Explainer
 from services.scheduler.queue.uncut import uncut
 from services.scheduler.queue.waiting import Lane, WaitingJobs
 from services.scheduler.runs.job_runner import JobRunner
@@ -38,7 +39,7 @@ class Canceller:
         runner: JobRunner,
         clock: Clock,
         longest_run: timedelta,
-        never: Callable[[Job], Awaitable[str]],
+        explainer: Explainer,
         impossible_after: timedelta,
     ) -> None:
         self._store = store
@@ -47,7 +48,7 @@ class Canceller:
         self._runner = runner
         self._clock = clock
         self._longest_run = longest_run
-        self._never = never
+        self._explainer = explainer
         self._impossible_after = impossible_after
         self._impossible_since: dict[Lane, datetime] = {}
 
@@ -66,12 +67,13 @@ class Canceller:
 
     async def _impossible(self, now: datetime) -> list[tuple[Job, str]]:
         """The jobs that no machine has been able to take for long enough, and why not."""
-        found = [
-            (lane, jobs, why)
+        waiting = {
+            lane: jobs
             for lane, number in self._waiting.lanes().items()
             if (jobs := [job for job in self._waiting.first(lane, number) if not job.spec.waits_for_operator])
-            and (why := await self._never(jobs[0]))
-        ]
+        }
+        await self._explainer.ask_pool(jobs[0] for jobs in waiting.values())
+        found = [(lane, jobs, why) for lane, jobs in waiting.items() if (why := self._explainer.never(jobs[0]))]
         self._impossible_since = {lane: self._impossible_since.get(lane, now) for lane, _, _ in found}
         return [
             (job, why)
