@@ -149,14 +149,8 @@ class Client(GatewayClient):
         return list(self.ask("GET", SUBMISSIONS, page_size=limit, problem=problem, **wanted)["submissions"])
 
     def all_submissions(self, **wanted: Any) -> Iterator[dict[str, Any]]:  # noqa: ANN401 - as above
-        """Yields all submissions of the account, newest first; `wanted` as in `submissions`."""
-        token = ""
-        while True:
-            page = self.ask("GET", SUBMISSIONS, page_size=MOST_ON_A_PAGE, page_token=token, **wanted)
-            yield from page["submissions"]
-            token = str(page.get("next_page_token") or "")
-            if not token:
-                return
+        """All submissions of the account, newest first; `wanted` as in `submissions`."""
+        return self.listed(SUBMISSIONS, SUBMISSIONS, page_size=MOST_ON_A_PAGE, **wanted)
 
     def cancel(self, submission_id: str) -> dict[str, Any]:
         """Ends a submission in any state; cancelling one that is over changes nothing."""

@@ -12,7 +12,7 @@ from wavepool_client.exit_codes import ExitCode
 from wavepool_client.terminal.result_printing import table_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
 PAGE_SIZE = 100
 
@@ -49,7 +49,8 @@ def history(
     account: AccountOption = "",
 ) -> Shown:
     """List past changes of alerts, newest first, and whether each message was delivered."""
-    transitions = list(islice(_transitions(gateway, account), limit))
+    newest_first = gateway.listed("transitions", "alerts", "history", page_size=PAGE_SIZE, account_id=account)
+    transitions = list(islice(newest_first, limit))
     yield transitions
     rows = (
         (t.get("time"), t.get("event"), t.get("severity"), t.get("rule"), t.get("summary"), _deliveries(t))
@@ -83,17 +84,6 @@ def try_channel(
     finally:
         if not all(one["delivered"] for one in deliveries):
             raise typer.Exit(ExitCode.UNAVAILABLE)
-
-
-def _transitions(gateway: Gateway, account_id: str) -> Iterator[dict[str, Any]]:
-    """Changes of alerts, newest first, read page by page."""
-    token = ""
-    while True:
-        page = gateway.ask("GET", "alerts", "history", page_size=PAGE_SIZE, account_id=account_id, page_token=token)
-        yield from page["transitions"]
-        token = page["next_page_token"]
-        if not token:
-            return
 
 
 def _phase(alert: Mapping[str, Any]) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
+from wavepool_client.client import ENDED_STATES
 from wavepool_client.commands.completion import complete_cancellable
 from wavepool_client.commands.options import EndpointOption, JsonOption, TokenOption, YesOption, connect
 from wavepool_client.commands.reservation_lookup import find_reservation
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 JOB_PREFIX = "job_"
 WAITING_JOBS = ("QUEUED", "PROVISIONING")
 WAITING_RESERVATIONS = ("pending", "queued")
-ENDED = {"FINISHED", "CANCELLED", "FAILED", *(state.upper() for state in OVER)}
+ENDED = ENDED_STATES.union(state.upper() for state in OVER)
 
 
 class _Found(NamedTuple):

@@ -82,6 +82,11 @@ def instant_option(name: str, text: str) -> str:
         raise InputError(f"{name}: {text} ago is before all dates") from error
 
 
+def words_of(text: str) -> list[str]:
+    """The words of an option that takes several, with commas between them."""
+    return [word.strip() for word in text.split(",") if word.strip()]
+
+
 def agrees(question: str, *, yes: bool) -> bool:
     """Asks for confirmation on a terminal; raises InputError in a script without --yes."""
     if not yes and not is_on_terminal():

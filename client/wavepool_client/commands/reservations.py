@@ -20,6 +20,7 @@ from wavepool_client.commands.options import (
     WatchOption,
     answered,
     examples,
+    words_of,
 )
 from wavepool_client.commands.reservation_lookup import (
     ReservationArgument,
@@ -284,7 +285,7 @@ def avail(
 
 def states_of(status: str) -> tuple[str, ...]:
     """The states that `--status` names; empty for all. Raises InputError."""
-    words = [word.strip().casefold() for word in status.split(",") if word.strip()]
+    words = words_of(status.casefold())
     if not words:
         return ALIVE
     if words == ["all"]:

@@ -24,6 +24,7 @@ from wavepool_client.commands.options import (
     answered,
     connect,
     instant_option,
+    words_of,
 )
 from wavepool_client.errors import InputError
 from wavepool_client.exit_codes import ExitCode
@@ -319,19 +320,15 @@ def jobs(
     found = gateway.submissions(
         limit,
         problem,
-        state=_listed(state.upper()),
-        verdict=_listed(verdict.upper().replace("-", "_")),
-        mode=_listed(mode.lower()),
+        state=words_of(state.upper()),
+        verdict=words_of(verdict.upper().replace("-", "_")),
+        mode=words_of(mode.lower()),
         queue=queue,
         since=instant_option("--since", since),
         until=instant_option("--until", until),
     )
     yield found
     yield table_of(("id", "problem", "mode", "state", "verdict", "timing", "cost", "created"), map(_row, found))
-
-
-def _listed(text: str) -> list[str]:
-    return [word.strip() for word in text.split(",") if word.strip()]
 
 
 def deadline_of(text: str, now: datetime) -> str:

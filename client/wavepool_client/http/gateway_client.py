@@ -56,6 +56,18 @@ class GatewayClient:
         given = _given(query)
         return self._transport.call(method, path_of(*path), body=body, query=given, timeout_seconds=timeout_seconds)
 
+    def listed(self, items: str, *path: str, page_size: int, **query: object) -> Iterator[dict[str, Any]]:
+        """Yields all that a route lists under the name `items`, read page by page as it is taken."""
+        token = ""
+        while True:
+            page = self._transport.call(
+                "GET", path_of(*path), query=_given({"page_size": page_size, **query, "page_token": token})
+            )
+            yield from page[items]
+            token = str(page.get("next_page_token") or "")
+            if not token:
+                return
+
     def once(self, *path: str, body: Mapping[str, Any], key: str = "") -> dict[str, Any]:
         """Posts to a route, and tries again for a while if the answer is lost or a service is just restarting.
 
