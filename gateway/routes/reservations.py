@@ -71,7 +71,6 @@ FIELD_NAMES = {
     "duration": "hours",
     "idempotency_key": "Idempotency-Key",
     "add_keys": "add",
-    "add_editors": "add_editors",
     "remove_users": "remove",
 }
 

@@ -174,10 +174,7 @@ def run(main: Callable[[], Awaitable[None]], check: Callable[[], object]) -> Non
         gc.enable()
         uvloop.run(body())
     except (ValueError, WrongSettingsError) as error:
-        is_told = isinstance(
-            error, WrongSettingsError | NoServiceTokenError | OpenToOthersError | TlsFilesError | CallersFileError
-        )
-        faults = str(error) if is_told else settings_faults(error)
+        faults = str(error) if isinstance(error, WRONG_SETTINGS) else settings_faults(error)
         if not faults:
             raise
         sys.stderr.write(f"{faults}\n")
