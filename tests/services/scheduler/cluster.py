@@ -148,6 +148,19 @@ class Cluster:
         )
         return (await self.reservations.CreateReservation(request, timeout=TIMEOUT_SECONDS)).reservation
 
+    async def opening(self, **changes: Any) -> reservations_pb2.Reservation:
+        """A reservation whose session is being opened, and is not ready before the test says so."""
+        self.sessions.opens = False
+        reservation = await self.reserve(**changes)
+        await self.sessions.opened.wait()
+        return reservation
+
+    async def availability(self, gpu_type: str = "MI300X") -> reservations_pb2.GpuAvailability:
+        """What is free of a type, and what is expected of it."""
+        request = reservations_pb2.GetAvailabilityRequest(gpu_type=gpu_type)
+        (found,) = (await self.reservations.GetAvailability(request, timeout=TIMEOUT_SECONDS)).gpu_types
+        return found
+
     async def reservation(self, reservation_id: str) -> reservations_pb2.Reservation:
         request = reservations_pb2.GetReservationRequest(account_ids=[ACCOUNT], reservation_id=reservation_id)
         return (await self.reservations.GetReservation(request, timeout=TIMEOUT_SECONDS)).reservation

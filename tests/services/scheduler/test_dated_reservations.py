@@ -421,8 +421,7 @@ async def test_the_calendar_has_what_runs_and_what_starts_later_and_availability
     assert found[0].end_time.ToDatetime() == running.expire_time.ToDatetime() + GRACE
     assert found[1].begin_time == later.spec.start_time
     assert found[1].end_time.seconds == later.spec.start_time.seconds + 3600
-    request = reservations_pb2.GetAvailabilityRequest(gpu_type="MI300X")
-    (there,) = (await cluster.reservations.GetAvailability(request)).gpu_types
+    there = await cluster.availability()
     assert (there.next_dated_time, there.next_dated_gpus) == (later.spec.start_time, 1)
     unknown = reservations_pb2.GetCalendarRequest(gpu_type="A100")
     await refused(cluster.reservations.GetCalendar(unknown), grpc.StatusCode.INVALID_ARGUMENT)

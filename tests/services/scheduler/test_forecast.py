@@ -36,7 +36,7 @@ class Bench(QueueBench):
         self.forecast = Forecast(self.waiting, self.running, self.inventory, self.clock, self.book, self.dated)
         self.forecast.remember([(kind_of(a_queued_job()), 10 * SECOND)] * 3)
 
-    def machine(self, name: str, state: vmpool_pb2.MachineState.ValueType, free: int, start_seconds: int = 0) -> None:
+    def machine(self, name: str, state: str, free: int, start_seconds: int = 0) -> None:
         reported = machine(0, machine_id=name, state=state, free_masks=[255 if free else 0])
         event = vmpool_pb2.MachineEvent(machine=reported)
         if start_seconds:

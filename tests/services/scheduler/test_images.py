@@ -28,9 +28,7 @@ OTHER_DIGEST = "sha256:" + "2" * 64
 
 async def opening(cluster: Cluster) -> tuple[reservations_pb2.Reservation, ScriptedSession]:
     """A reservation with an image, and its session that is being opened."""
-    cluster.sessions.opens = False
-    reservation = await cluster.reserve(image=IMAGE)
-    await cluster.sessions.opened.wait()
+    reservation = await cluster.opening(image=IMAGE)
     return reservation, session_of(cluster, reservation)
 
 
@@ -121,9 +119,7 @@ async def test_a_machine_that_knows_no_images_is_noticed_before_anybody_logs_in(
 
 @pytest.mark.parametrize("starts", [True, False])
 async def test_a_machine_that_starts_no_command_of_an_image_is_noticed(cluster: Cluster, starts: bool) -> None:
-    cluster.sessions.opens = False
-    reservation = await cluster.reserve(image=IMAGE, preserve_entrypoint=True)
-    await cluster.sessions.opened.wait()
+    reservation = await cluster.opening(image=IMAGE, preserve_entrypoint=True)
     session = session_of(cluster, reservation)
     assert session.request.preserve_entrypoint
     ready = session_pb2.SessionReady(host_key="ssh-ed25519 AAAA", user="dev", image_digest=DIGEST, runs_command=starts)
@@ -154,9 +150,7 @@ async def test_the_machine_is_given_what_the_image_is_built_from(cluster: Cluste
     content = packed("FROM registry.example/tiny:1\n")
     digest = await upload(cluster, content)
     assert await upload(cluster, content) == digest
-    cluster.sessions.opens = False
-    reservation = await cluster.reserve(build_digest=digest, preserve_entrypoint=True)
-    await cluster.sessions.opened.wait()
+    reservation = await cluster.opening(build_digest=digest, preserve_entrypoint=True)
     session = session_of(cluster, reservation)
     assert (session.request.build_digest, session.request.build_context) == (digest, content)
     await session.add(building=session_pb2.SessionBuilding(text="STEP 1/1"))
@@ -199,9 +193,7 @@ async def test_only_what_the_account_has_sent_is_built(cluster: Cluster) -> None
 
 async def test_what_nobody_needs_any_more_is_removed_after_a_day(cluster: Cluster) -> None:
     needed, other = packed("FROM a"), packed("FROM b")
-    cluster.sessions.opens = False
-    waiting = await cluster.reserve(build_digest=await upload(cluster, needed))
-    await cluster.sessions.opened.wait()
+    waiting = await cluster.opening(build_digest=await upload(cluster, needed))
     await upload(cluster, other)
     assert cluster.database is not None
     store = BuildStore(cluster.database)

@@ -59,6 +59,7 @@ def refusal(**asked: Any) -> str:
             "spec.gpu_type: must be one of MI300X, MI300A, MI250X, MI210; it is 'mi210x', and the nearest is MI210",
         ),
         ({"gpus": 3}, "spec.gpus: is 3; it must be one of 1, 2, 4, 8"),
+        ({"gpus": -1}, "spec.gpus: is -1; it must be one of 1, 2, 4, 8"),
         ({"gpus": 16}, "spec.gpus: a machine has at most 8 MI300X; for 16 give --distributed (2 machines x 8)"),
         (
             {"gpus": 20},

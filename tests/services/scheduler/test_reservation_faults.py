@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import base64
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import grpc
 import pytest
@@ -24,7 +26,6 @@ from services.scheduler.store.job_store import JobStore
 from tests.refused_calls import refused
 from tests.services.scheduler.cluster import (
     ACCOUNT,
-    TIMEOUT_SECONDS,
     USER,
     Cluster,
     LaterClock,
@@ -45,7 +46,6 @@ from tests.services.scheduler.test_reservations import (
 )
 from vocabulary.money import price_of
 
-MI300X = reservations_pb2.GetAvailabilityRequest(gpu_type="MI300X")
 EVERYTHING = reservations_pb2.ListReservationsRequest()
 
 
@@ -59,12 +59,19 @@ def key_of(number: int) -> str:
     return f"ssh-ed25519 {base64.b64encode(blob).decode()}"
 
 
-async def active_for(cluster: Cluster, time: timedelta) -> reservations_pb2.Reservation:
+async def active_for(
+    cluster: Cluster,
+    time: timedelta,
+    meanwhile: Callable[[reservations_pb2.Reservation], Awaitable[None]] | None = None,
+    **changes: Any,
+) -> reservations_pb2.Reservation:
     """A reservation that has been active for so long, all of which is charged; its scheduler was away meanwhile."""
     cluster.clock = clock = LaterClock()
     await cluster.start()
-    reservation = await active(cluster)
+    reservation = await active(cluster, **changes)
     await cluster.stop()
+    if meanwhile is not None:
+        await meanwhile(reservation)
     clock.later = time
     cluster.sessions.clock = session_of(cluster, reservation).clock = clock
     await cluster.start()
@@ -72,38 +79,18 @@ async def active_for(cluster: Cluster, time: timedelta) -> reservations_pb2.Rese
     return reservation
 
 
-async def test_a_reservation_is_no_no_show_if_somebody_logged_in_while_the_scheduler_was_away(
-    stopped_cluster: Cluster,
+@pytest.mark.parametrize("is_silent", [False, True])
+async def test_a_reservation_is_no_no_show_before_its_machine_says_that_nobody_logged_in_while_the_scheduler_was_away(
+    stopped_cluster: Cluster, is_silent: bool
 ) -> None:
-    cluster, clock = stopped_cluster, LaterClock()
-    cluster.clock = clock
-    await cluster.start()
-    reservation = await active(cluster, duration={"seconds": 7200})
-    await cluster.stop()
-    await session_of(cluster, reservation).add(login=session_pb2.SessionLogin(connection=1, user="alice"))
-    clock.later = timedelta(minutes=61)
+    cluster = stopped_cluster
 
-    await cluster.start()
+    async def login(reservation: reservations_pb2.Reservation) -> None:
+        if is_silent:
+            await cluster.sessions.fall_silent()
+        await session_of(cluster, reservation).add(login=session_pb2.SessionLogin(connection=1, user="alice"))
 
-    await cluster.reservation_events(reservation.reservation_id, "login")
-    await charged(cluster, reservation, 61 * PART)
-    assert (await cluster.reservation(reservation.reservation_id)).state == reservations_pb2.RESERVATION_STATE_ACTIVE
-
-
-async def test_a_no_show_is_not_ended_before_its_silent_machine_says_that_nobody_logged_in(
-    stopped_cluster: Cluster,
-) -> None:
-    cluster, clock = stopped_cluster, LaterClock()
-    cluster.clock = clock
-    await cluster.start()
-    reservation = await active(cluster, duration={"seconds": 7200})
-    await cluster.stop()
-    await cluster.sessions.fall_silent()
-    clock.later = timedelta(minutes=61)
-    await cluster.start()
-    await charged(cluster, reservation, 61 * PART)
-    await session_of(cluster, reservation).add(login=session_pb2.SessionLogin(connection=1, user="alice"))
-
+    reservation = await active_for(cluster, 61 * PART, login, duration={"seconds": 7200})
     cluster.sessions.silent.clear()
 
     await cluster.reservation_events(reservation.reservation_id, "login")
@@ -199,14 +186,10 @@ async def test_the_lease_of_a_reservation_that_is_over_is_given_back_though_pool
 
 
 async def test_the_lease_of_a_lost_attempt_is_given_back_though_pool_and_scheduler_die(
-    stopped_cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(settler, "RELEASE_SECONDS", 0.0)
-    cluster = stopped_cluster
-    cluster.sessions.opens = False
-    await cluster.start()
-    reservation = await cluster.reserve()
-    await cluster.sessions.opened.wait()
+    reservation = await cluster.opening()
     cluster.pool.release_refusal = grpc.StatusCode.UNAVAILABLE
     await session_of(cluster, reservation).end("FAILED")
     await until(lambda: cluster.pool.releases_refused >= 3)
@@ -282,12 +265,8 @@ async def test_who_is_added_while_the_machine_is_silent_is_not(cluster: Cluster)
     assert [key.user for key in stored.spec.keys] == ["alice"]
 
 
-async def test_time_that_is_added_before_anybody_can_log_in_is_leased_first(stopped_cluster: Cluster) -> None:
-    cluster = stopped_cluster
-    cluster.sessions.opens = False
-    await cluster.start()
-    reservation = await cluster.reserve()
-    await cluster.sessions.opened.wait()
+async def test_time_that_is_added_before_anybody_can_log_in_is_leased_first(cluster: Cluster) -> None:
+    reservation = await cluster.opening()
     cluster.pool.longest_lease = 2 * HOUR + GRACE + SILENCE_AFTER_END + LONGEST_PREPARING
 
     await refused(extend(cluster, reservation, 2 * HOUR, "too long"), "the machine ends before")
@@ -313,13 +292,12 @@ async def test_users_that_are_let_in_at_the_same_time_while_it_waits_all_get_in(
     assert sorted(users) == sorted(["alice", *people])
 
 
-async def test_the_forecast_knows_of_time_that_is_added(cluster: Cluster) -> None:
-    reservation = await active(cluster)
+@pytest.mark.parametrize("is_ready", [True, False])
+async def test_the_forecast_knows_of_time_that_is_added(cluster: Cluster, is_ready: bool) -> None:
+    reservation = await (active(cluster) if is_ready else cluster.opening())
     await extend(cluster, reservation, 10 * HOUR)
 
-    (found,) = (await cluster.reservations.GetAvailability(MI300X, timeout=TIMEOUT_SECONDS)).gpu_types
-
-    assert found.waits[0].eta_p50.ToTimedelta() > 10 * HOUR
+    assert (await cluster.availability()).waits[0].eta_p50.ToTimedelta() > 10 * HOUR
 
 
 async def test_what_no_machine_can_give_is_refused_at_once_unless_a_larger_one_stands(cluster: Cluster) -> None:
@@ -382,7 +360,7 @@ async def test_a_type_in_maintenance_is_for_those_whom_the_operator_names(tmp_pa
         assert "spec.fallback_gpu_types: MI300X is in" in (
             (await refused(cluster.reservations.QuoteReservation(quote))).message
         )
-        (found,) = (await cluster.reservations.GetAvailability(MI300X, timeout=TIMEOUT_SECONDS)).gpu_types
+        found = await cluster.availability()
         assert found.maintenance == "new firmware until 15:00"
         request.user_id = "user-of-the-operator"
         assert (await cluster.reservations.CreateReservation(request)).reservation.reservation_id
@@ -391,22 +369,9 @@ async def test_a_type_in_maintenance_is_for_those_whom_the_operator_names(tmp_pa
 async def test_sizes_that_no_machine_has_yet_have_waits_if_the_pool_may_start_one(cluster: Cluster) -> None:
     cluster.pool.max_machines, cluster.pool.gpus_per_machine = 2, 4
 
-    (found,) = (await cluster.reservations.GetAvailability(MI300X, timeout=TIMEOUT_SECONDS)).gpu_types
+    found = await cluster.availability()
 
     assert [wait.gpus for wait in found.waits] == [1, 2, 4]
-
-
-async def test_the_forecast_knows_of_time_that_is_added_before_anybody_can_log_in(stopped_cluster: Cluster) -> None:
-    cluster = stopped_cluster
-    cluster.sessions.opens = False
-    await cluster.start()
-    reservation = await cluster.reserve()
-    await cluster.sessions.opened.wait()
-    await extend(cluster, reservation, 10 * HOUR)
-
-    (found,) = (await cluster.reservations.GetAvailability(MI300X, timeout=TIMEOUT_SECONDS)).gpu_types
-
-    assert found.waits[0].eta_p50.ToTimedelta() > 10 * HOUR
 
 
 async def test_a_key_of_an_extension_is_checked_and_may_be_as_long_as_any(cluster: Cluster) -> None:

@@ -325,12 +325,8 @@ async def test_a_lost_machine_ends_the_reservation_and_all_that_was_charged_is_g
     assert await position("the rest again", minutes) == 4
 
 
-async def test_a_machine_that_is_lost_before_anybody_could_log_in_is_replaced(stopped_cluster: Cluster) -> None:
-    cluster = stopped_cluster
-    cluster.sessions.opens = False
-    await cluster.start()
-    reservation = await cluster.reserve()
-    await cluster.sessions.opened.wait()
+async def test_a_machine_that_is_lost_before_anybody_could_log_in_is_replaced(cluster: Cluster) -> None:
+    reservation = await cluster.opening()
     preparing = await cluster.reservation(reservation.reservation_id)
     assert preparing.state == reservations_pb2.RESERVATION_STATE_PREPARING
     cluster.sessions.opens = True
@@ -781,8 +777,7 @@ async def test_a_machine_that_cannot_hold_sessions_fails_it_with_its_own_words(c
 @with_gpus(8)
 async def test_availability_counts_what_is_free_and_reserved(cluster: Cluster) -> None:
     await active(cluster, gpus=2)
-    request = reservations_pb2.GetAvailabilityRequest(gpu_type="mi300x")
-    (found,) = (await cluster.reservations.GetAvailability(request, timeout=TIMEOUT_SECONDS)).gpu_types
+    found = await cluster.availability("mi300x")
     assert (found.total_gpus, found.reserved_gpus, found.queue_length) == (8, 2, 0)
     assert [wait.gpus for wait in found.waits] == [1, 2, 4, 8]
     assert found.waits[0].eta_p50.ToTimedelta() == timedelta(0)
@@ -794,12 +789,11 @@ async def test_availability_counts_what_is_free_and_reserved(cluster: Cluster) -
 @with_gpus(8)
 async def test_the_first_in_line_is_shown_with_the_reason_and_without_any_name(cluster: Cluster) -> None:
     running = await active(cluster, gpus=4)
-    request = reservations_pb2.GetAvailabilityRequest(gpu_type="MI300X")
-    (found,) = (await cluster.reservations.GetAvailability(request, timeout=TIMEOUT_SECONDS)).gpu_types
+    found = await cluster.availability()
     assert not found.HasField("queue_head"), "nothing waits"
     first = await cluster.reserve("first", gpus=8)
     await cluster.reserve("second", gpus=8)
-    (found,) = (await cluster.reservations.GetAvailability(request, timeout=TIMEOUT_SECONDS)).gpu_types
+    found = await cluster.availability()
     assert (found.queue_head.gpus, found.queue_head.create_time) == (8, first.create_time)
     reason = found.queue_head.reason
     assert reason.startswith("It needs 8 GPUs, and no machine has more than 4 free; it has room by ")
