@@ -2,12 +2,14 @@
 
 The folder gets an authority (`ca.pem`, and `ca.key`, which no service needs) and for each process `<name>.pem`: its key
 and its certificate. Run it again before they end: it makes all but the authority again, and running services take them
-without a restart. With `--new-ca` it makes another authority, and `ca.pem` holds both until the next run.
+without a restart. With `--new-ca` it makes another authority, and `ca.pem` holds both until the next run. With `--also`
+it makes certificates for other services, too (docs/protocols.md), which later runs renew like the rest.
 """
 
 from __future__ import annotations
 
 import argparse
+import re
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -32,6 +34,7 @@ AUTHORITY_KEY_FILE = "ca.key"
 AUTHORITY_LIFE = timedelta(days=3650)
 CLOCK_SKEW = timedelta(minutes=5)
 """Certificates begin this much earlier, for hosts whose clock is slow."""
+_NAME = re.compile(r"[a-z][a-z0-9-]{0,39}")
 
 
 class UnusableAuthorityError(Exception):
@@ -46,8 +49,8 @@ class Authority:
     certificate: x509.Certificate
 
 
-def make(folder: Path, life: timedelta, *, new_authority: bool = False) -> None:
-    """Makes or renews the certificates in `folder`; raises UnusableAuthorityError, OSError."""
+def make(folder: Path, life: timedelta, *, also: Sequence[str] = (), new_authority: bool = False) -> Sequence[str]:
+    """Makes or renews the certificates in `folder`, and gives their names; raises UnusableAuthorityError, OSError."""
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     before = _authority_in(folder)
     authority = _made_authority() if new_authority or before is None else before
@@ -59,8 +62,11 @@ def make(folder: Path, life: timedelta, *, new_authority: bool = False) -> None:
     # First the authorities, so that a process that reads the folder in between trusts both old and new certificates.
     write_whole(folder / AUTHORITY_FILE, b"".join(_pem(each.certificate) for each in trusted))
     write_whole(folder / AUTHORITY_KEY_FILE, _pem_of_key(authority.key))
-    for name in NAMES:
+    kept = {file.stem for file in folder.glob("*.pem")} - {Path(AUTHORITY_FILE).stem}
+    names = sorted({*NAMES, *also, *kept})
+    for name in names:
         write_whole(folder / f"{name}.pem", _signed(authority, name, life))
+    return names
 
 
 def _authority_in(folder: Path) -> Authority | None:
@@ -156,14 +162,19 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--new-ca", action="store_true", help="make another authority; trust the old one until next time"
     )
+    parser.add_argument("--also", action="append", default=[], metavar="NAME", help="another service; may be repeated")
     options = parser.parse_args(arguments)
     if options.days < 1:
         parser.error("--days: give 1 or more")
+    for name in options.also:
+        if not _NAME.fullmatch(name) or name == Path(AUTHORITY_FILE).stem:
+            parser.error(f"--also: a name has up to 40 small letters, digits and `-`, and is not `ca`; it is {name!r}")
     try:
-        make(options.folder, timedelta(days=options.days), new_authority=options.new_ca)
+        life = timedelta(days=options.days)
+        names = make(options.folder, life, also=options.also, new_authority=options.new_ca)
     except (UnusableAuthorityError, OSError) as error:
         raise SystemExit(f"make certs: {error}") from error
-    print(f"{options.folder.absolute()} has certificates for {options.days} days: {', '.join(NAMES)}")
+    print(f"{options.folder.absolute()} has certificates for {options.days} days: {', '.join(names)}")
     print(f"export WAVEPOOL_TLS_DIR={options.folder.absolute()}")
 
 

@@ -6,7 +6,8 @@ from collections.abc import AsyncGenerator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from importlib.metadata import version
 
-from fastapi import FastAPI
+from fastapi import Depends, FastAPI
+from fastapi.middleware.cors import CORSMiddleware
 
 from gateway.auth import Authenticator
 from gateway.config import GatewaySettings
@@ -14,6 +15,7 @@ from gateway.dependencies import Gateway
 from gateway.http import error_responses
 from gateway.http.address_limit import AddressLimits
 from gateway.http.body_limit import BodyLimit
+from gateway.http.known_query import check_query
 from gateway.http.request_scope import RequestScope
 from gateway.http.route_docs import describe
 from gateway.machines.open_calls import OpenCalls
@@ -49,6 +51,8 @@ from gateway.submissions.hub import Hub
 from gateway.upstreams import Upstreams, open_upstreams
 from servicekit.clock import SystemClock
 
+EXPOSED_HEADERS = ["Location", "RateLimit", "RateLimit-Policy", "Retry-After", "X-Request-Id", "X-Submission-Id"]
+"""Headers of answers that pages of other origins may read."""
 DESCRIPTION = """\
 Submit AMD HIP kernels, follow them as they compile, are checked and measured, and see what they cost.
 Every route but sign-in and the health checks takes an API token as `Authorization: Bearer <token>`.
@@ -79,8 +83,17 @@ def create_app(settings: GatewaySettings) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         lifespan=lifespan,
+        dependencies=[Depends(check_query)],
     )
     app.add_middleware(BodyLimit)
+    if settings.allowed_origins:
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=settings.allowed_origins,
+            allow_methods=["GET", "POST", "PUT", "PATCH", "DELETE"],
+            allow_headers=["Authorization", "Content-Type", "Idempotency-Key", "Last-Event-ID", "X-Request-Id"],
+            expose_headers=EXPOSED_HEADERS,
+        )
     app.add_middleware(RequestScope)
     error_responses.install(app)
     for module in (

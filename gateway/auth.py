@@ -45,6 +45,8 @@ class Caller:
     expire_time: datetime | None
     visible_account_ids: frozenset[str]
     """The accounts whose jobs and credit the token may see."""
+    managed_account_ids: frozenset[str] = frozenset()
+    """Those of them whose team the token may manage."""
 
     @property
     def oversees(self) -> bool:
@@ -145,6 +147,7 @@ class Authenticator:
             scopes=tuple(answer.scopes),
             expire_time=instant_of(answer.expire_time),
             visible_account_ids=frozenset({answer.account_id, *answer.visible_account_ids}),
+            managed_account_ids=frozenset(answer.managed_account_ids),
         )
 
 

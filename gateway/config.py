@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import Field, field_validator
 from pydantic_settings import SettingsConfigDict
 
 from servicekit.settings.config import CommaSeparated, ServiceSettings
 from vocabulary.ports import USUAL_PORTS, usual_target
+
+_ORIGIN = re.compile(r"https?://[^/?#@*\s]+", re.IGNORECASE)
+_EXAMPLE = "http://localhost:3000"
 
 
 class GatewaySettings(ServiceSettings):
@@ -33,6 +37,8 @@ class GatewaySettings(ServiceSettings):
     """Limit for a request's body, from the end of its headers. A source of 1 MiB needs 280 kbit/s."""
     token_cache: Annotated[timedelta, Field(ge=timedelta(0), le=timedelta(seconds=5))] = timedelta(seconds=5)
     """Longest time that a revoked token may go on working."""
+    allowed_origins: CommaSeparated[str] = ()
+    """Origins of pages that may call from a browser, such as `http://localhost:3000`; empty: only our own page."""
     trusted_proxies: CommaSeparated[IPv4Network | IPv6Network] = ()
     """Addresses or networks of reverse proxies, whose `X-Forwarded-For` says where a request comes from."""
     bad_tokens_per_minute: Annotated[int, Field(ge=0)] = 60
@@ -53,3 +59,11 @@ class GatewaySettings(ServiceSettings):
     none."""
     stream_window_bytes: int = 1024 * 1024
     """Bytes that a client may fall behind the fastest client of the same job before it is dropped; it then resumes."""
+
+    @field_validator("allowed_origins")
+    @classmethod
+    def _are_origins(cls, origins: tuple[str, ...]) -> tuple[str, ...]:
+        for origin in origins:
+            if not _ORIGIN.fullmatch(origin):
+                raise ValueError(f"{origin[:80]!r} is no origin: give scheme, host and port alone, such as {_EXAMPLE}")
+        return tuple(origin.lower() for origin in origins)

@@ -154,8 +154,7 @@ def _build_device(folder: Path) -> None:
         steps += [pool.submit(_compile, source, folder / "runner") for source in toolchain.runner_sources()]
         steps += [pool.submit(_compile, source, folder / "recorder") for source in _recorder_sources()]
         steps += [pool.submit(_precompile, folder, kernels=kernels) for kernels in (False, True)]
-        if toolchain.JUDGE_SOURCE.is_file():
-            steps.append(pool.submit(_build_judge_library, folder))
+        steps.append(pool.submit(_build_judge_library, folder))
         for step in steps:
             step.result()
 

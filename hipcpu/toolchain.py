@@ -196,5 +196,4 @@ def _own_sources() -> list[Path]:
     ours = [path for part in ("include", "runtime") for path in sorted((PACKAGE / part).rglob("*")) if path.is_file()]
     steps = [PACKAGE / "toolchain.py", PACKAGE / "prepare.py"]
     runner = sorted(path for path in (CORE / "runner").glob("*") if path.suffix in {".cpp", ".h", ".hpp"})
-    # An image makes the libraries, which takes long, before it has the core.
-    return [*ours, *steps, *runner, *(path for path in (JUDGE_SOURCE,) if path.is_file())]
+    return [*ours, *steps, *runner, JUDGE_SOURCE]

@@ -29,6 +29,8 @@ UNAUTHENTICATED, and PERMISSION_DENIED, with the callers in the message, to ever
 - **operator**: an API token of an operator or administrator, as `authorization: Bearer wpt_…`. Billing is asked for it,
   and its answer is remembered for 5 s.
 - **admin**: an API token of an administrator.
+- **other service**: a service that the operator lists, by its own token or, with TLS, its certificate
+  ([protocols.md](../protocols.md#other-services)).
 - **lease holder**: the machine's token, which its pool makes and gives to the holder of a lease.
 - **machine's admin**: the executor's own token (`EXECUTOR_ADMIN_TOKEN`, or `executor-admin-token` in its data folder).
 
@@ -41,6 +43,7 @@ COLUMNS = {
     "vmpool": "vmpool",
     "operator": "operator",
     "admin": "admin",
+    "other_service": "other service",
     "lease_holder": "lease holder",
     "machine_admin": "machine's admin",
 }

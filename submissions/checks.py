@@ -17,14 +17,15 @@ from problems.kit.launch_plan import LaunchPlanError, parse_plan
 from problems.library.aliases import nearest_slugs, resolved_slug
 from problems.library.variants import UnknownElementTypeError, check_element_type
 from submissions.modes import MODES, PROFILED_MODES, TIMED_MODES, TIMING_MODES, Mode, TimingMode
-from vocabulary.limits import DEFAULT_DTYPE, MAX_DEFINITION_BYTES, MAX_PLAN_BYTES, MAX_SOURCE_BYTES
+from vocabulary.limits import CUDA, DEFAULT_DTYPE, MAX_DEFINITION_BYTES, MAX_PLAN_BYTES, MAX_SOURCE_BYTES
 
 MAX_NAME_CHARACTERS = 100
 LANGUAGE = "hip"
 # Front ends send these for HIP; Tensara's uses the C++ dialect of a HIP kernel.
 LANGUAGE_ALIASES = frozenset({"", "hip", "hipcc", "hip-cpp", "hip_cpp", "hipc++", "hip-c++", "rocm", "rocm-hip"})
+CUDA_ALIASES = frozenset({CUDA, "cuda-cpp", "cuda_cpp", "cuda-c++", "cu", "nvcc"})
+"""Front ends send these for kernels that HIP takes as they are."""
 LANGUAGE_FIXES = {
-    "cuda": "Translate the source with hipify-perl and send it as language 'hip'",
     "python": "Write the kernel in HIP C++ and send it as language 'hip'",
     "triton": "Write the kernel in HIP C++ and send it as language 'hip'",
     "mojo": "Write the kernel in HIP C++ and send it as language 'hip'",
@@ -88,7 +89,7 @@ def checked(submission: Submission, problems: Mapping[str, Problem]) -> Submissi
         raise InvalidSubmissionError(wrong)
     spelt = Submission()
     spelt.CopyFrom(submission)
-    spelt.problem, spelt.dtype, spelt.language = slug, element_type_name(submission.dtype), LANGUAGE
+    spelt.problem, spelt.dtype, spelt.language = slug, element_type_name(submission.dtype), _language(submission)
     return spelt
 
 
@@ -157,12 +158,16 @@ def _wrong_in_solution(submission: Submission, slug: str, problems: Mapping[str,
     return wrong
 
 
+def _language(submission: Submission) -> str:
+    return CUDA if submission.language.strip().lower() in CUDA_ALIASES else LANGUAGE
+
+
 def _wrong_language(language: str) -> Violations:
     name = language.strip().lower()
-    if name in LANGUAGE_ALIASES:
+    if name in LANGUAGE_ALIASES | CUDA_ALIASES:
         return []
     fix = LANGUAGE_FIXES.get(name, "Send HIP C++ as language 'hip'")
-    return [("language", f"{language[:40]!r} does not run here: only 'hip' does. {fix}")]
+    return [("language", f"{language[:40]!r} does not run here: 'hip' does, and 'cuda' as far as it is HIP. {fix}")]
 
 
 def _wrong_timing_mode(submission: Submission) -> Violations:

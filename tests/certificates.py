@@ -16,6 +16,8 @@ _SPEC.loader.exec_module(_CERTS)
 NAMES = _CERTS.NAMES
 
 
-def make(folder: Path, life: timedelta = timedelta(days=30), *, new_authority: bool = False) -> None:
+def make(
+    folder: Path, life: timedelta = timedelta(days=30), *, also: tuple[str, ...] = (), new_authority: bool = False
+) -> None:
     """Makes or renews the certificates in the folder."""
-    _CERTS.make(folder, life, new_authority=new_authority)
+    _CERTS.make(folder, life, also=also, new_authority=new_authority)

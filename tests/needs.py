@@ -111,7 +111,7 @@ def _makes_user_namespaces() -> bool:
 
 _POSTGRES = frozenset({"initdb", "postgres", "pg_ctl", "pg_dump", "pg_restore", "psql", "setpriv"})
 _OPENSSH = ("ssh", "ssh-keygen", "ssh-agent", "ssh-add", "scp", "sftp")
-_BUILDS = frozenset({"buildah", "bwrap", "skopeo", "umoci", "busybox"})
+_BUILDS = frozenset({"buildah", "bwrap", "skopeo", "umoci", "busybox", "nsenter"})
 NEEDS = {
     "postgres": Need(
         lambda: program("postgres") is not None, "the PostgreSQL server is not installed", "postgresql", _POSTGRES
@@ -166,7 +166,7 @@ NEEDS = {
         "make setup-dstack",
         frozenset({"ssh", "bwrap", "ssh-keygen"}),
     ),
-    "rocm": Need(ROCM.is_dir, "ROCm is not unpacked", ".ci/rocm"),
+    "rocm": Need(ROCM.is_dir, "ROCm is not unpacked", ".ci/rocm", frozenset({"hipcc"})),
     "torch": Need(lambda: torch_program() is not None, "no Python with torch", "make setup-torch"),
     "cuda": _package("nvidia-cuda-toolkit", "nvcc"),
     "cgroups": Need(lambda: bool(cgroup_parents()), "this machine lets us make no control groups", ""),

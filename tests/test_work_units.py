@@ -22,6 +22,7 @@ class Worker:
 
     given: list[int] = field(default_factory=list)
     shutting_down: bool = False
+    gateway: SimpleNamespace = field(default_factory=lambda: SimpleNamespace(id="gw0"))
 
     def send_runtest_some(self, indices: list[int]) -> None:
         self.given += indices
@@ -76,3 +77,24 @@ def test_workers_get_units_in_the_order_of_collection_however_many_tests_they_ha
         units.mark_test_complete(worker, index)
     assert worker.given == list(range(len(collected)))
     assert worker.shutting_down
+
+
+def test_a_test_that_crashes_its_worker_is_run_once_and_the_rest_of_its_file_by_others() -> None:
+    collected = [f"{file}.py::test_{number}" for file in "ab" for number in range(3)]
+    config: Any = SimpleNamespace(
+        option=SimpleNamespace(loadscopereorder=True), getvalue=lambda name: ["popen", "popen"]
+    )
+    units, crashing, other, next_one = WorkUnits(config), *(cast("Any", Worker()) for _ in range(3))
+    for worker in (crashing, other):
+        units.add_node(worker)
+        units.add_node_collection(worker, collected)
+    units.schedule()
+    (first, *_), taken = crashing.given, set(other.given)
+    assert units.remove_node(crashing) == collected[first]
+    for index in sorted(taken):
+        units.mark_test_complete(other, index)
+    units.add_node(next_one)
+    units.add_node_collection(next_one, collected)
+    units.schedule()
+    left = {index for index in range(len(collected)) if collected[index][0] == collected[first][0]} - {first}
+    assert set(other.given) | set(next_one.given) == taken | left

@@ -66,7 +66,8 @@ PLACES = {
     "tests/cli/test_gpu_dev.py": Tier.TEST,
     "tests/cli/test_main.py": Tier.TEST,
     "tests/deploy/": Tier.ALL,
-    "tests/dstack_lab/": Tier.ALL,
+    "tests/deploy/test_certify_kit.py": Tier.SOAK,
+    "tests/dstack_lab/": Tier.SOAK,
     "tests/end_to_end/": Tier.ALL,
     "tests/end_to_end/test_cancel.py::test_a_job_is_cancelled_while_it_waits_for_its_turn": Tier.TEST,
     "tests/end_to_end/test_kills.py::test_a_job_outlives_the_death_of_each_process[CHECKING-scheduler]": Tier.TEST,
@@ -86,15 +87,19 @@ PLACES = {
     "tests/gateway/test_machine_routes.py": Tier.TEST,
     "tests/gateway/test_other_accounts.py": Tier.TEST,
     "tests/gateway/test_process.py": Tier.TEST,
+    "tests/gateway/test_refusals.py": Tier.TEST,
     "tests/gateway/test_reservation_routes.py": Tier.TEST,
     "tests/gateway/test_schemathesis.py": Tier.ALL,
     "tests/gateway/test_seed_routes.py": Tier.TEST,
     "tests/gateway/test_submissions.py": Tier.TEST,
     "tests/gateway/test_tunnels.py": Tier.TEST,
+    "tests/gateway/test_wrong_fields.py": Tier.TEST,
     "tests/hipcpu/": Tier.ALL,
     "tests/honest/": Tier.TEST,
     "tests/plugins/": Tier.ALL,
     "tests/problems/test_correlation.py": Tier.TEST,
+    "tests/problems/test_honest_attention.py": Tier.TEST,
+    "tests/problems/test_honest_products.py": Tier.TEST,
     "tests/problems/test_lint.py": Tier.TEST,
     "tests/problems/test_parts.py": Tier.TEST,
     "tests/servicekit/db/test_leader_lease.py": Tier.TEST,
@@ -253,7 +258,7 @@ def chosen_tier() -> Tier:
     return Tier[name.upper()]
 
 
-EXAMPLES = {Tier.QUICK: 10, Tier.TEST: 30, Tier.ALL: 100, Tier.SOAK: 300}
+EXAMPLES = {Tier.QUICK: 10, Tier.TEST: 30, Tier.ALL: 50, Tier.SOAK: 300}
 """Examples of each property test that names no number of its own."""
 
 

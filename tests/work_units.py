@@ -12,6 +12,7 @@ from xdist.scheduler import LoadScopeScheduling
 
 if TYPE_CHECKING:
     from xdist.remote import Producer
+    from xdist.workermanage import WorkerController
 
 # Many tests of several seconds each, without fixtures for the whole file.
 SPREAD = (
@@ -78,6 +79,24 @@ class WorkUnits(LoadScopeScheduling):
         super().__init__(config, log)
         # Otherwise files with the most tests would come first, which are not the long ones.
         config.option.loadscopereorder = False
+
+    def remove_node(self, node: WorkerController) -> str | None:
+        """Give the tests of a worker that has ended to others; returns the test that crashed it.
+
+        xdist's own way gives that test to the next worker, too, which it crashes again.
+        """
+        workload = self.assigned_work[node]
+        pending = ((unit, nodeid) for unit in workload.values() for nodeid, is_done in unit.items() if not is_done)
+        running = next(pending, None)
+        if running is None:
+            return super().remove_node(node)
+        unit, crashed = running
+        del self.assigned_work[node]
+        unit[crashed] = True
+        self.workqueue.update({scope: unit for scope, unit in workload.items() if not all(unit.values())})
+        for other in self.assigned_work:
+            self._reschedule(other)
+        return crashed
 
     def _split_scope(self, nodeid: str) -> str:
         return unit_of(nodeid)

@@ -12,6 +12,8 @@ MAX_PLAN_BYTES = 64 << 10
 """Limit for a launch plan, as JSON."""
 DEFAULT_DTYPE = "float32"
 """Element type of submissions that name none."""
+CUDA = "cuda"
+"""The language of submissions that their authors sent as CUDA; they are compiled as HIP."""
 MAX_LISTING_BYTES = 256 << 10
 """Limit for the ISA listing of a submission, as text."""
 LONGEST_RUN = timedelta(minutes=15)

@@ -90,8 +90,8 @@ def key_line(text: str) -> str:
 
 
 def authorized_keys(keys: Iterable[Key]) -> str:
-    """Return the file of keys for sshd, which gives each connection its user's name as WAVEPOOL_USER."""
-    return "".join(f'environment="WAVEPOOL_USER={key.user}" {key.line}\n' for key in keys)
+    """Return the file of keys for sshd, each with its user's name as the comment."""
+    return "".join(f"{key.line} {key.user}\n" for key in keys)
 
 
 def _check_bytes(words: Sequence[str]) -> None:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from wavepool_client.http.retries import Retries
 
 SUBMISSIONS = "submissions"
+MOST_ON_A_PAGE = 200
 ENDED_STATES = frozenset({"FINISHED", "CANCELLED", "FAILED"})
 
 
@@ -138,9 +139,24 @@ class Client(GatewayClient):
         """One submission as it is now."""
         return self.ask("GET", SUBMISSIONS, submission_id)
 
-    def submissions(self, limit: int = 20, problem: str | None = None) -> list[dict[str, Any]]:
-        """The newest submissions of the account."""
-        return list(self.ask("GET", SUBMISSIONS, page_size=limit, problem=problem)["submissions"])
+    def submissions(
+        self,
+        limit: int = 20,
+        problem: str | None = None,
+        **wanted: Any,  # noqa: ANN401 - words and lists of words
+    ) -> list[dict[str, Any]]:
+        """The newest submissions of the account; `wanted` as `GET /api/v1/submissions` takes it, such as a `state`."""
+        return list(self.ask("GET", SUBMISSIONS, page_size=limit, problem=problem, **wanted)["submissions"])
+
+    def all_submissions(self, **wanted: Any) -> Iterator[dict[str, Any]]:  # noqa: ANN401 - as above
+        """Yields all submissions of the account, newest first; `wanted` as in `submissions`."""
+        token = ""
+        while True:
+            page = self.ask("GET", SUBMISSIONS, page_size=MOST_ON_A_PAGE, page_token=token, **wanted)
+            yield from page["submissions"]
+            token = str(page.get("next_page_token") or "")
+            if not token:
+                return
 
     def cancel(self, submission_id: str) -> dict[str, Any]:
         """Ends a submission in any state; cancelling one that is over changes nothing."""

@@ -32,7 +32,11 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "disk": ("disk",),
     "help": ("--help",),
 }
-RENAMED = {"submit": {"--runtime": "--dir", "--dockerimage": "--image"}, "reserve": {"--dockerimage": "--image"}}
+RENAMED = {
+    "cancel": {"--all": "--reservations", "-a": "--reservations"},
+    "submit": {"--runtime": "--dir", "--dockerimage": "--image"},
+    "reserve": {"--dockerimage": "--image"},
+}
 """Options with another name, by command."""
 UNNEEDED = frozenset(
     {"--no-persist", "--no-persistent-disk", "--ignore-no-persist", "--recreate-env", "--details", "--no-build"}
@@ -47,6 +51,8 @@ MISSING = {
 }
 MISSING_COMMANDS = {
     "setup": "name the gateway with `wavepool config set NAME --url URL --use`, then `wavepool login`",
+    "ci-debug": "CI logs are not read here: reserve with the image of that job, `wavepool reserve --image IMAGE`, then "
+    "`wavepool connect`; or run its command in it, `wavepool run --image IMAGE --dir DIR -- COMMAND`",
     "repro": "code is not checked out for you: use `wavepool run --dir DIR -- COMMAND`",
 }
 STATES = {"pending": "pending,queued"}

@@ -21,6 +21,7 @@ from wavepool_client.commands.options import examples
 from wavepool_client.commands.passed_on import PassesOn, Reserves, ReservesAndPassesOn
 from wavepool_client.errors import InputError, WavepoolError
 from wavepool_client.exit_codes import EXPLANATION
+from wavepool_client.http.connection import PLUG_INS
 from wavepool_client.terminal.output import say
 
 if TYPE_CHECKING:
@@ -70,7 +71,8 @@ PANELS: dict[str, dict[str, Entry]] = {
         "watch": Entry("submissions.watch", ("wavepool watch job_01J…", "wavepool watch job_01J… --json --after 4")),
         "show": Entry("submissions.show"),
         "cancel": Entry(
-            "cancel.cancel", ("wavepool cancel job_01J…", "wavepool cancel res_01J…", "wavepool cancel --yes")
+            "cancel.cancel",
+            ("wavepool cancel job_01J…", "wavepool cancel res_01J… training", "wavepool cancel --jobs --pending"),
         ),
         "why": Entry("queues.why", ("wavepool why job_01J…", "wavepool why job_01J… --json | jq .reason")),
         "problems": Entry("catalogue.app"),
@@ -198,6 +200,11 @@ EXTENDED = ("problems",)
 class _Commands(TyperGroup):
     """All subcommands, of which only those are imported that are asked for."""
 
+    def __init__(self, **given: Any) -> None:  # noqa: ANN401 - as typer makes it
+        super().__init__(**given)
+        for one in self.params:
+            _refuse_empty(one)
+
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401, ARG002 - typer has its own copy of click
         """The subcommand with this name; None if there is none."""
         if cmd_name in EXTENDED and cmd_name not in self.commands:
@@ -272,7 +279,7 @@ def _command(panel: str, name: str) -> Any:  # noqa: ANN401 - typer does not exp
 
 
 def _plug_ins(app: typer.Typer) -> None:
-    for installed in entry_points(group="wavepool.commands"):
+    for installed in entry_points(group=PLUG_INS):
         installed.load()(app)
 
 
@@ -287,8 +294,9 @@ def commands_of(add: Callable[[typer.Typer], None]) -> dict[str, Any]:
 
 
 def _prepare(command: Any) -> None:  # noqa: ANN401 - typer does not export the type
-    """Has a command print its help as plain text, and refuse numbers that no request can have."""
+    """Has a command print its help as plain text, and refuse empty words and numbers that no request can have."""
     for one in command.params:
+        _refuse_empty(one)
         one.callback = _finite(one.callback)
     if isinstance(command, TyperGroup):
         for below in command.commands.values():
@@ -296,6 +304,26 @@ def _prepare(command: Any) -> None:  # noqa: ANN401 - typer does not export the 
     else:
         # Panels cut the names of options in terminals of 80 columns.
         command.rich_markup_mode = None
+
+
+def _refuse_empty(one: Any) -> None:  # noqa: ANN401 - as above
+    """Has an option or argument refuse an empty word: a script's empty variable would be taken as one left out.
+
+    Options whose help says what an empty word means take it.
+    """
+    if "empty: none" in (getattr(one, "help", None) or ""):
+        return
+    consume = one.consume_value
+
+    def consume_given(context: Any, opts: Mapping[str, Any]) -> Any:  # noqa: ANN401 - as above
+        given = opts.get(one.name)
+        words: list[Any] = [*given] if isinstance(given, list | tuple) else [given]  # pyright: ignore[reportUnknownVariableType]
+        if any(isinstance(word, str) and not word.strip() for word in words) and not context.resilient_parsing:
+            name = max(one.opts, key=len) if one.param_type_name == "option" else one.metavar or one.name.upper()
+            raise InputError(f"{name}: is empty; give what it needs, or leave it out")
+        return consume(context, opts)
+
+    one.consume_value = consume_given
 
 
 def _finite(callback: Callable[..., Any] | None) -> Callable[..., Any]:

@@ -113,13 +113,19 @@ class ReservationClient(GatewayClient):
         return self.ask("PATCH", RESERVATIONS, reservation_id, body={"name": name})
 
     def change_users(
-        self, reservation_id: str, add: Sequence[Mapping[str, str]] = (), remove: Sequence[str] = ()
+        self,
+        reservation_id: str,
+        add: Sequence[Mapping[str, str]] = (),
+        remove: Sequence[str] = (),
+        editors: Sequence[str] = (),
     ) -> dict[str, Any]:
         """Changes who may log in: `add` has a `user`, a `public_key`, or both each, `remove` the names of users.
 
-        Without a key, those of the user are looked up. The answer has the `added_keys` and `notes`.
+        `editors` are users who may change the reservation, too. Without a key, those of the user are looked up. The
+        answer has the `added_keys` and `notes`.
         """
-        return self.ask("POST", RESERVATIONS, reservation_id, "users", body={"add": list(add), "remove": list(remove)})
+        body = {"add": list(add), "remove": list(remove), **({"add_editors": list(editors)} if editors else {})}
+        return self.ask("POST", RESERVATIONS, reservation_id, "users", body=body)
 
     def availability(self, gpu_type: str = "") -> list[dict[str, Any]]:
         """What could be reserved now, by GPU type."""

@@ -69,6 +69,8 @@ class MachineUse:
     """None: any machine."""
     idle_seconds: int | None = None
     """How long its machine is kept idle after it, at most as long as the pool keeps machines; None for that."""
+    wait_for_operator: bool | None = None
+    """Wait although no machine can give it its GPUs, as an operator may change that; else it is refused."""
 
     def as_json(self) -> dict[str, Any]:
         """The object `machine` of a submission; empty if nothing is said."""

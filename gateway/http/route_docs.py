@@ -59,7 +59,7 @@ MEANINGS = {
     415: "The body is not `application/json`.",
     422: "A field is not valid; `errors` names each one and the fix.",
     429: "A limit: the account's of submissions, or the address's of submissions or of tokens that do not work; or "
-    "no provider has such a machine now. `Retry-After` says when to try again.",
+    "no provider has such a machine now. `Retry-After`, if it is there, says when to try again.",
     500: "An error in Wavepool; find it in the logs by the request's id.",
     503: "A service behind the gateway cannot be reached. Nothing was changed; try again.",
     504: "A service behind the gateway did not answer in time. Try again.",
@@ -67,7 +67,6 @@ MEANINGS = {
 WITH_A_TOKEN = (401, 403, 429, 500, 503, 504)
 """Statuses that every request with a token may get, besides those that its route names."""
 WITH_A_BODY = (400, 408, 413, 415, 422)
-WITH_PARAMETERS = (422,)
 
 
 STREAM: Responses = {
@@ -151,9 +150,11 @@ def _add_problems(path: str, operation: dict[str, Any]) -> None:
     # The framework's own response has another form.
     if "application/json" in responses.get("422", {}).get("content", {}):
         del responses["422"]
-    for key, statuses in (("security", WITH_A_TOKEN), ("requestBody", WITH_A_BODY), ("parameters", WITH_PARAMETERS)):
+    for key, statuses in (("security", WITH_A_TOKEN), ("requestBody", WITH_A_BODY)):
         for status in statuses if operation.get(key) else ():
             responses.setdefault(str(status), {"description": MEANINGS[status]})
+    # A parameter that the route does not have is refused on each of them.
+    responses.setdefault("422", {"description": MEANINGS[422]})
     model, media_type = (
         (SeedProblem, "application/json") if path.startswith(SEED_PREFIXES) else (ProblemDocument, PROBLEM_MEDIA_TYPE)
     )

@@ -25,7 +25,7 @@ HTTP_STATUS: Mapping[grpc.StatusCode, int] = {
     grpc.StatusCode.DEADLINE_EXCEEDED: 504,
 }
 DEFAULT_RETRY_SECONDS = 1.0
-"""Wait that is sent to a client if the service behind the gateway names none."""
+"""Wait that is sent to a client if a service cannot be reached. A limit says itself whether waiting helps."""
 
 
 def problem_of_rpc(
@@ -84,4 +84,4 @@ def _field_of(path: str) -> str:
 def _retry_after_seconds(failure: RpcFailure, status: int) -> float | None:
     if failure.retry_after is not None:
         return failure.retry_after.total_seconds()
-    return DEFAULT_RETRY_SECONDS if status in {429, 503} else None
+    return DEFAULT_RETRY_SECONDS if status == HTTPStatus.SERVICE_UNAVAILABLE else None

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import grpc
 from wavepool.billing.v1.identity_pb2 import ResolveKeysRequest
 from wavepool.executor.v1.session_pb2 import SessionKey
+from wavepool.scheduler.v1.reservations_pb2 import ReservationEditor
 
 from gateway.http.errors import FieldError, Problem, ProblemError
 from gateway.http.rpc_status import problem_of_rpc
@@ -35,6 +36,8 @@ class PeopleKeys:
     keys: tuple[SessionKey, ...] = ()
     origins: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    users: tuple[ReservationEditor, ...] = ()
+    """Those of the people who are users here."""
 
     def added(self) -> list[schemas.AddedKey]:
         """The keys as they are shown."""
@@ -82,6 +85,15 @@ class KeyLookup:
             raise ProblemError(error.problem) from error
         return joined([given_keys(given), *found])
 
+    async def editors(self, people: Sequence[str]) -> PeopleKeys:
+        """The users who are named, with their keys; raises ProblemError if one is no user here, or has no key."""
+        found = await self.of([schemas.AddedUser(user=one) for one in people], "", "add_editors")
+        names = {key.user for key in found.keys} - {one.user for one in found.users}
+        if names:
+            fault = f"{min(names)} is no user of Wavepool; let them in with `add` instead"
+            raise _field_problem("add_editors", fault)
+        return found
+
     async def _of_person(self, person: str, field: str) -> PeopleKeys:
         request = ResolveKeysRequest(caller_token_id=self._token_id, person=person)
         try:
@@ -95,10 +107,11 @@ class KeyLookup:
                 raise _NoKeysError(problem, is_away=True) from error
             raise ProblemError(problem) from error
         keys = tuple(SessionKey(user=answer.user, public_key=key.public_key) for key in answer.keys)
-        return PeopleKeys(keys, tuple(key.origin for key in answer.keys), tuple(answer.notes))
+        users = (ReservationEditor(user=answer.user, user_id=answer.user_id),) if answer.user_id else ()
+        return PeopleKeys(keys, tuple(key.origin for key in answer.keys), tuple(answer.notes), users)
 
 
-def joined(parts: Iterable[PeopleKeys]) -> PeopleKeys:
+def joined(parts: Sequence[PeopleKeys]) -> PeopleKeys:
     """All keys, each once for each user, whatever its comment."""
     keys: dict[tuple[str, str], tuple[SessionKey, str]] = {}
     notes: dict[str, None] = {}
@@ -106,8 +119,12 @@ def joined(parts: Iterable[PeopleKeys]) -> PeopleKeys:
         for key, origin in zip(part.keys, part.origins, strict=True):
             keys.setdefault((key.user, " ".join(key.public_key.split()[:2])), (key, origin))
         notes |= dict.fromkeys(part.notes)
+    users = {one.user_id: one for part in parts for one in part.users}
     return PeopleKeys(
-        tuple(key for key, _ in keys.values()), tuple(origin for _, origin in keys.values()), tuple(notes)
+        tuple(key for key, _ in keys.values()),
+        tuple(origin for _, origin in keys.values()),
+        tuple(notes),
+        tuple(users.values()),
     )
 
 

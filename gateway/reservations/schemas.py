@@ -281,6 +281,13 @@ class UsersRequest(BaseModel):
             description="Names of users to remove: their keys are deleted, and they are logged out.",
         ),
     ] = []
+    add_editors: Annotated[
+        list[Annotated[str, Field(min_length=1, max_length=64)]],
+        Field(
+            max_length=MOST_KEYS,
+            description="Ids or names of users who may log in, and change the reservation as its owner may.",
+        ),
+    ] = []
 
 
 class ReservationChange(BaseModel):
@@ -315,6 +322,7 @@ class Act(BaseModel):
     hours: Annotated[float | None, Field(description="That were added.")] = None
     added: Annotated[list[str], Field(description="Users who got a key.")] = []
     removed: Annotated[list[str], Field(description="Users whose keys were removed.")] = []
+    editors: Annotated[list[str], Field(description="Users who got the right to change it.")] = []
     text: Annotated[str | None, Field(description="The text written to its terminals, or why it was ended.")] = None
 
 
@@ -411,6 +419,7 @@ class Reservation(BaseModel):
         str | None, Field(description="The command that opens a shell there; null unless it is active.")
     ]
     users: Annotated[list[str], Field(description="Who may log in.")]
+    editors: Annotated[list[str], Field(description="Users whom the owner lets change it.")]
     keys: Annotated[list[UserKey], Field(description="With which keys.")]
     oom_count: Annotated[int, Field(description="Processes killed because memory ran out.")]
     last_oom_at: datetime | None

@@ -81,6 +81,7 @@ def reservation_of(reservation: pb.Reservation, names: Mapping[str, str], now: d
         history=[_act_of(one, names) for one in reservation.acts if one.WhichOneof("event") in ACTS],
         ssh_command=_command(reservation.reservation_id) if is_active else None,
         users=list(dict.fromkeys(key.user for key in spec.keys)),
+        editors=[one.user for one in reservation.editors],
         keys=[
             schemas.UserKey(user=key.user, type=key.public_key.split(" ")[0], fingerprint=fingerprint_of(key))
             for key in spec.keys
@@ -105,7 +106,8 @@ def _act_of(event: pb.ReservationEvent, names: Mapping[str, str]) -> schemas.Act
             return act.model_copy(update={"hours": _hours(event.extended.duration)})
         case "users_changed":
             changed = event.users_changed
-            return act.model_copy(update={"added": list(changed.added), "removed": list(changed.removed)})
+            names_of = {"added": changed.added, "removed": changed.removed, "editors": changed.editors}
+            return act.model_copy(update={what: list(users) for what, users in names_of.items()})
         case "notified":
             return act.model_copy(update={"text": event.notified.text})
         case _:
@@ -236,6 +238,7 @@ def _users_changed(event: pb.ReservationEvent) -> Frame:
         "users": list(changed.users),
         "added": list(changed.added),
         "removed": list(changed.removed),
+        "editors": list(changed.editors),
         "user_id": changed.user_id,
     }
     return Frame("USERS_CHANGED", fields)

@@ -26,7 +26,10 @@ from gateway.reservations.disks import (
     taken_of,
 )
 from gateway.routes.identity_calls import call, names_of
+from servicekit.logging import get_logger
+from vocabulary.rights import Asker, Belonging, Standing, standing_of
 
+log = get_logger(__name__)
 router = APIRouter(prefix="/disks", tags=["disks"], route_class=JsonRoute)
 
 ALL = "all"
@@ -107,12 +110,15 @@ async def take_snapshot(
 
 
 def _owner(caller: Caller, user_id: str) -> str:
-    """The user whose disk is meant; raises ProblemError."""
-    if user_id in {"", caller.user_id}:
-        return caller.user_id
-    if caller.oversees:
-        return user_id
-    raise ProblemError(Problem(403, "Disks of others are for operators and administrators; leave user_id out."))
+    """The user whose disk is meant; raises ProblemError. An operator's use of another user's disk is logged."""
+    owner = user_id or caller.user_id
+    asker = Asker(caller.user_id, () if caller.oversees else caller.visible_account_ids)
+    standing = standing_of(asker, Belonging(owner, is_personal=True))
+    if standing is None:
+        raise ProblemError(Problem(403, "Disks of others are for operators and administrators; leave user_id out."))
+    if standing is not Standing.OWNER:
+        log.info("audit: a disk of another user", extra={"by": caller.user_id, "standing": standing, "owner": owner})
+    return owner
 
 
 async def _shown(gateway: Gateway, disk: pb.Disk) -> Disk:

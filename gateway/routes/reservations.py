@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, Iterable, Mapping
 from contextlib import aclosing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import Annotated
+from typing import Annotated, TypedDict
 
 import grpc
 from fastapi import APIRouter, Header, Path, Query, Response
@@ -71,6 +71,7 @@ FIELD_NAMES = {
     "duration": "hours",
     "idempotency_key": "Idempotency-Key",
     "add_keys": "add",
+    "add_editors": "add_editors",
     "remove_users": "remove",
 }
 
@@ -201,14 +202,12 @@ async def get_reservation(
     return shown.model_copy(update=cost)
 
 
-@router.patch("/reservations/{reservation_id}", responses=problems(404, 409))
+@router.patch("/reservations/{reservation_id}", responses=problems(403, 404, 409))
 async def rename(
     reservation_id: ReservationId, body: schemas.ReservationChange, caller: TheSubmitter, gateway: TheGateway
 ) -> schemas.Reservation:
     """Change a reservation's name."""
-    request = pb.UpdateReservationRequest(
-        account_ids=_accounts_of(caller), reservation_id=reservation_id, name=body.name, user_id=caller.user_id
-    )
+    request = pb.UpdateReservationRequest(**_asked_by(caller), reservation_id=reservation_id, name=body.name)
     return await _updated(gateway, request)
 
 
@@ -261,7 +260,7 @@ async def cancel_reservation(
     return await _shown(gateway, answer.reservation)
 
 
-@router.post("/reservations/{reservation_id}/extend", responses=problems(404, 409))
+@router.post("/reservations/{reservation_id}/extend", responses=problems(403, 404, 409))
 async def extend(
     reservation_id: ReservationId,
     body: schemas.ExtensionRequest,
@@ -271,10 +270,9 @@ async def extend(
 ) -> schemas.Reservation:
     """Add time to a reservation that is prepared or active."""
     request = pb.ExtendReservationRequest(
-        account_ids=_accounts_of(caller),
+        **_asked_by(caller),
         reservation_id=reservation_id,
         duration=schemas.duration_of(body.hours),
-        user_id=caller.user_id,
         idempotency_key=idempotency_key or str(uuid.uuid4()),
     )
     answer = await call(gateway.upstreams.reservations.ExtendReservation, request, FIELD_NAMES)
@@ -285,29 +283,29 @@ async def extend(
 async def change_users(
     reservation_id: ReservationId, body: schemas.UsersRequest, caller: TheSubmitter, gateway: TheGateway
 ) -> schemas.ChangedReservation:
-    """Set who may log in. Users who no longer may are logged out.
+    """Set who may log in, and who may change the reservation. Users who may no longer log in are logged out.
 
     For people named without keys, keys are looked up and checked before anything is changed.
     """
-    found = await _lookup(gateway, caller).of(body.add, caller.user_name, "add")
+    lookup = _lookup(gateway, caller)
+    found, editors = await lookup.of(body.add, caller.user_name, "add"), await lookup.editors(body.add_editors)
+    found = joined([found, editors])
     request = pb.UpdateReservationRequest(
-        account_ids=_accounts_of(caller),
+        **_asked_by(caller),
         reservation_id=reservation_id,
         add_keys=found.keys,
         remove_users=body.remove,
-        user_id=caller.user_id,
+        add_editors=editors.users,
     )
     return _changed(await _updated(gateway, request), found)
 
 
-@router.post("/reservations/{reservation_id}/notify", responses=problems(404, 409))
+@router.post("/reservations/{reservation_id}/notify", responses=problems(403, 404, 409))
 async def notify(
     reservation_id: ReservationId, body: schemas.NotifyRequest, caller: TheSubmitter, gateway: TheGateway
 ) -> schemas.Notified:
     """Write a text to every terminal of a reservation's session."""
-    request = pb.NotifyReservationRequest(
-        account_ids=_accounts_of(caller), reservation_id=reservation_id, text=body.text, user_id=caller.user_id
-    )
+    request = pb.NotifyReservationRequest(**_asked_by(caller), reservation_id=reservation_id, text=body.text)
     answer = await gateway.upstreams.reservations.NotifyReservation(request, timeout=CALL_TIMEOUT_SECONDS)
     return schemas.Notified(terminals=answer.terminals)
 
@@ -353,8 +351,20 @@ async def get_availability(
 
 
 def _accounts_of(caller: Caller) -> list[str]:
-    """The accounts whose reservations the caller may see and change; empty for all."""
+    """The accounts whose reservations the caller may see and end; empty for all."""
     return [] if caller.oversees else sorted(caller.visible_account_ids)
+
+
+class _Asked(TypedDict):
+    account_ids: list[str]
+    managed_account_ids: list[str]
+    user_id: str
+
+
+def _asked_by(caller: Caller) -> _Asked:
+    """Who asks for a change, as the scheduler decides on it."""
+    managed = sorted(caller.managed_account_ids)
+    return {"account_ids": _accounts_of(caller), "managed_account_ids": managed, "user_id": caller.user_id}
 
 
 def _check_priority(caller: Caller, priority: int) -> None:

@@ -5,16 +5,17 @@ from __future__ import annotations
 from typing import Annotated
 
 from fastapi import APIRouter, Header, Query, Response
-from wavepool.scheduler.v1.scheduler_pb2 import Job, ListJobsRequest
+from wavepool.scheduler.v1.scheduler_pb2 import Job
 
 from gateway.dependencies import TheAccount, TheGateway, TheSender, TheSubmitter
 from gateway.http.errors import Problem, ProblemError
 from gateway.http.json_route import JsonRoute
 from gateway.http.route_docs import NOTHING_LEFT, REPORT, STREAM, problems
 from gateway.http.sse import resume_point
+from gateway.routes.identity_calls import call
 from gateway.submissions import account_jobs
 from gateway.submissions.allowance import rate_limit_headers
-from gateway.submissions.bodies import SubmissionRequest
+from gateway.submissions.bodies import SubmissionQuery, SubmissionRequest
 from gateway.submissions.compilation import compiled_of, listing_of
 from gateway.submissions.run_frames import isa_fields
 from gateway.submissions.views import (
@@ -29,7 +30,6 @@ from gateway.submissions.views import (
     submission_of,
     submission_path,
 )
-from gateway.upstreams import CALL_TIMEOUT_SECONDS
 
 router = APIRouter(prefix="/submissions", tags=["submissions"], route_class=JsonRoute)
 
@@ -53,22 +53,13 @@ async def submit(
 
 @router.get("", responses=problems(404))
 async def list_submissions(
-    account: TheAccount,
-    gateway: TheGateway,
-    page_size: Annotated[int, Query(ge=1, le=200)] = 20,
-    page_token: Annotated[str, Query(max_length=500, description="The `next_page_token` of the page before.")] = "",
-    problem: Annotated[str, Query(max_length=100, description="Only submissions for this problem.")] = "",
-    account_id: Annotated[
-        str, Query(max_length=100, description="Another account that you may see, such as a team's; an id.")
-    ] = "",
+    account: TheAccount, gateway: TheGateway, query: Annotated[SubmissionQuery, Query()]
 ) -> SubmissionPage:
     """List the submissions of your token's account, newest first."""
-    if account_id and account_id not in account.visible_account_ids:
-        raise ProblemError(Problem(404, f"There is no account {account_id}, or it is not yours."))
-    request = ListJobsRequest(
-        account_id=account_id or account.account_id, page_size=page_size, page_token=page_token, problem=problem
-    )
-    page = await gateway.upstreams.scheduler.ListJobs(request, timeout=CALL_TIMEOUT_SECONDS)
+    if query.account_id and query.account_id not in account.visible_account_ids:
+        raise ProblemError(Problem(404, f"There is no account {query.account_id}, or it is not yours."))
+    request = query.request(query.account_id or account.account_id)
+    page = await call(gateway.upstreams.scheduler.ListJobs, request, {"begin_time": "since", "end_time": "until"})
     return SubmissionPage(submissions=[submission_of(job) for job in page.jobs], next_page_token=page.next_page_token)
 
 

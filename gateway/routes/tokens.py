@@ -57,7 +57,8 @@ class TokenRequest(BaseModel):
         ),
     ] = []
     expire_time: Annotated[
-        Annotated[AwareDatetime, NoNumber] | None, Field(description="When it expires; default: never.")
+        Annotated[AwareDatetime, NoNumber] | None,
+        Field(description="When it expires; default: with yours, or never."),
     ] = None
     lifetime_seconds: Annotated[
         float | None, Field(gt=0, le=LONGEST_LIFETIME_SECONDS, description="Seconds from now until it expires.")
@@ -107,7 +108,10 @@ class TokenList(BaseModel):
 
 @router.post("", status_code=201, responses=problems(403, 404, 409))
 async def create_token(body: TokenRequest, caller: TheManager, gateway: TheGateway) -> NewToken:
-    """Create a token, which can do no more than yours. Only this answer ever contains its secret."""
+    """Create a token, which can do no more than yours and ends with it. Only this answer ever contains its secret.
+
+    One that is made with the token of a sign-in may outlive it.
+    """
     request = CreateTokenRequest(
         caller_token_id=caller.token_id,
         user=body.user_id,
@@ -131,7 +135,10 @@ async def list_tokens(
 
 @router.delete("/{token_id}", status_code=204, responses=problems(403, 404, 409))
 async def revoke_token(token_id: str, caller: TheCaller, gateway: TheGateway) -> Response:
-    """Revoke a token for good; it may work for 5 s more. The last token of an administrator cannot be revoked."""
+    """Revoke a token for good, and those that it made; they may work for 5 s more.
+
+    The last token of an administrator cannot be revoked.
+    """
     request = RevokeTokenRequest(caller_token_id=caller.token_id, token_id=token_id)
     await gateway.upstreams.identity.RevokeToken(request, timeout=CALL_TIMEOUT_SECONDS)
     return Response(status_code=204)

@@ -1,4 +1,4 @@
-"""Bodies of submissions, of our own and the seed-compatible routes, and their conversion to jobs."""
+"""Bodies and lists of submissions, of our own and the seed-compatible routes, and their conversion to jobs."""
 
 from __future__ import annotations
 
@@ -9,14 +9,16 @@ from typing import Annotated, Any, ClassVar
 from google.protobuf.duration_pb2 import Duration
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo
 from pydantic_core import PydanticCustomError
-from wavepool.scheduler.v1.scheduler_pb2 import JobSpec
+from wavepool.executor.v1.run_event_pb2 import Verdict
+from wavepool.scheduler.v1.scheduler_pb2 import JobSpec, JobState, ListJobsRequest
 from wavepool.scheduler.v1.scheduler_pb2 import Resources as ResourcesMessage
 from wavepool.submission.v1.submission_pb2 import Submission
 
 from gateway.submissions.machine_use import MachineUse
 from gateway.submissions.resources import Resources, of_annotations
+from gateway.words.enum_names import JobStateName, VerdictName
 from gateway.words.gpu_type_field import GpuType
-from gateway.words.proto_time import ZonedInstant, timestamp_of
+from gateway.words.proto_time import RequestInstant, ZonedInstant, timestamp_of
 from submissions.checks import LANGUAGE, MOST_BYTES
 from submissions.modes import Mode, TimingMode, timing_number
 from vocabulary.limits import DEFAULT_DTYPE, MAX_PRIORITY, MIN_PRIORITY
@@ -343,3 +345,39 @@ class SandboxRequest(_Body):
     code: _Source
     gpu_type: Annotated[GpuType, Field(alias="gpuType")] = ""
     fallback_gpu_types: Annotated[_FallbackGpuTypes, Field(alias="fallbackGpuTypes")] = []
+
+
+class SubmissionQuery(BaseModel):
+    """Which submissions a list is to have. A filter that may be given several times has all that fit one of them."""
+
+    page_size: Annotated[int, Field(ge=1, le=200)] = 20
+    page_token: Annotated[str, Field(max_length=500, description="The `next_page_token` of the page before.")] = ""
+    problem: Annotated[str, Field(max_length=100, description="Only submissions for this problem.")] = ""
+    account_id: Annotated[
+        str, Field(max_length=100, description="Another account that you may see, such as a team's; an id.")
+    ] = ""
+    user_id: Annotated[str, Field(max_length=100, description="Only submissions of this user; an id.")] = ""
+    state: Annotated[list[JobStateName], Field(description="Only those in this state; may be repeated.")] = []
+    verdict: Annotated[
+        list[VerdictName], Field(description="Only those that are over with this verdict; may be repeated.")
+    ] = []
+    mode: Annotated[list[Mode], Field(description="Only those in this mode; may be repeated.")] = []
+    queue: Annotated[str, Field(max_length=100, description="Only submissions of this queue.")] = ""
+    since: Annotated[RequestInstant | None, Field(description="Only those submitted then or later.")] = None
+    until: Annotated[RequestInstant | None, Field(description="Only those submitted before.")] = None
+
+    def request(self, account_id: str) -> ListJobsRequest:
+        """The scheduler's form of it, for an account."""
+        return ListJobsRequest(
+            account_id=account_id,
+            page_size=self.page_size,
+            page_token=self.page_token,
+            problem=self.problem,
+            user_id=self.user_id,
+            states=[JobState.Value(f"JOB_STATE_{one}") for one in self.state],
+            verdicts=[Verdict.Value(f"VERDICT_{one}") for one in self.verdict],
+            modes=[one.number for one in self.mode],
+            queue=self.queue,
+            begin_time=timestamp_of(self.since),
+            end_time=timestamp_of(self.until),
+        )

@@ -48,10 +48,21 @@ class MachineUse(BaseModel):
         ),
     ] = None
 
+    wait_for_operator: Annotated[
+        bool,
+        Field(
+            strict=True,
+            description="Wait although no machine can give it its GPUs, as an operator may change that. "
+            "Otherwise such a submission is refused.",
+        ),
+    ] = False
+
     def to_proto(self) -> scheduler_pb2.MachineUse:
         """The message for a job."""
         idle_time = None if self.idle_seconds is None else Duration(seconds=self.idle_seconds)
-        return scheduler_pb2.MachineUse(reuse=_NUMBERS[self.reuse], idle_time=idle_time)
+        return scheduler_pb2.MachineUse(
+            reuse=_NUMBERS[self.reuse], idle_time=idle_time, wait_for_operator=self.wait_for_operator
+        )
 
 
 class AdmittedMachineUse(BaseModel):
@@ -59,6 +70,7 @@ class AdmittedMachineUse(BaseModel):
 
     reuse: Annotated[str, Field(description="reuse, reuse-or-create or create.")]
     idle_seconds: Annotated[int | None, Field(description="Null: as long as the pool keeps idle machines.")]
+    wait_for_operator: Annotated[bool, Field(description="It waits even if no machine can give it its GPUs yet.")]
 
 
 def admitted_machine_use(use: scheduler_pb2.MachineUse) -> AdmittedMachineUse:
@@ -67,4 +79,6 @@ def admitted_machine_use(use: scheduler_pb2.MachineUse) -> AdmittedMachineUse:
     known = number in scheduler_pb2.MachineReuse.values()
     name = scheduler_pb2.MachineReuse.Name(number).removeprefix(_PREFIX) if known else str(number)
     idle_seconds = use.idle_time.seconds if use.HasField("idle_time") else None
-    return AdmittedMachineUse(reuse=name.lower().replace("_", "-"), idle_seconds=idle_seconds)
+    return AdmittedMachineUse(
+        reuse=name.lower().replace("_", "-"), idle_seconds=idle_seconds, wait_for_operator=use.wait_for_operator
+    )

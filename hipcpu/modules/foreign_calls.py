@@ -6,13 +6,20 @@ submission of kernels alone must run no other code, so such a build is refused.
 
 from __future__ import annotations
 
+import re
+from functools import cache
+from pathlib import Path
+
 from hipcpu.ir.module import Module
 from hipcpu.ir.text import words
+
+_HEADERS = Path(__file__).parents[1] / "include"
+_OURS = "__wp_"
+_DECLARED = re.compile(rf"\b{_OURS}\w+(?=\()")
 
 _CONSTRUCTORS = frozenset(("@llvm.global_ctors", "@llvm.global_dtors"))
 _EXTERNAL = frozenset(("external", "extern_weak"))
 _METADATA = "llvm.metadata"
-_OURS = ("__wp_", "llvm.")
 # C's mathematics, also with the suffix of float or long double.
 _MATHEMATICS = frozenset(
     words(
@@ -54,7 +61,15 @@ def refuse_foreign_calls(module: Module) -> None:
         )
 
 
+@cache
+def _declared() -> frozenset[str]:
+    """The functions of our runtime that the headers declare for devices; the others are for the host alone."""
+    return frozenset(name for header in _HEADERS.rglob("*.h") for name in _DECLARED.findall(header.read_text("utf-8")))
+
+
 def _is_device_function(name: str) -> bool:
-    if name.startswith(_OURS) or name in _DEVICE_LIBRARY or name in _MATHEMATICS:
+    if name.startswith(_OURS):
+        return name in _declared()
+    if name.startswith("llvm.") or name in _DEVICE_LIBRARY or name in _MATHEMATICS:
         return True
     return name[-1:] in {"f", "l"} and (name[:-1] in _MATHEMATICS or name.removesuffix("_r") in _MATHEMATICS)

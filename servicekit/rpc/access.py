@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -24,6 +25,7 @@ TITLES = {
     "vmpool": "vmpool",
     "operator": "operators and administrators with an API token",
     "admin": "administrators with an API token",
+    "other_service": "other services that the operator lists",
     "lease_holder": "the machine's pool and holders of a lease, with the machine's token",
     "machine_admin": "the machine's administrator, with the executor's own token",
 }
@@ -36,6 +38,27 @@ class Caller:
 
     kinds: frozenset[str]
     title: str
+    name: str = ""
+    """Of another service that the operator lists; empty for everybody else."""
+    accounts: tuple[str, ...] = ()
+    """Names or ids of accounts that this service may charge."""
+
+    def own(self, name: str) -> str:
+        """The name of a thing of this caller, so that other services name theirs as they like."""
+        return f"{self.name}/{name}" if self.name else name
+
+    def owns(self, name: str) -> bool:
+        """True if `own` may have made the name."""
+        return name.startswith(self.own(""))
+
+
+_UNKNOWN = Caller(frozenset(), "an unknown caller")
+_CALLER: ContextVar[Caller] = ContextVar("caller")
+
+
+def current_caller() -> Caller:
+    """Who makes the call that is being answered."""
+    return _CALLER.get(_UNKNOWN)
 
 
 Identify = Callable[[Any], Awaitable[Caller]]
@@ -121,6 +144,7 @@ class AccessControl(grpc.aio.ServerInterceptor):
         if not allowed & caller.kinds:
             message = f"{name} is for {in_words(allowed)}; you call as {caller.title}"
             raise RefusedCallError(grpc.StatusCode.PERMISSION_DENIED, message)
+        _CALLER.set(caller)
 
 
 def _read(handler: Any, request: bytes) -> Any:  # noqa: ANN401 - any generated message

@@ -5,16 +5,17 @@ from __future__ import annotations
 import hashlib
 import time
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from typing import Any, Protocol
 
 import grpc
 
+from servicekit.callers_file import OtherService
 from servicekit.rpc.access import SERVICES, Caller
 from servicekit.rpc.credentials import NAME_KEY, ServiceCredentials
 from servicekit.rpc.errors import RefusedCallError
 from servicekit.rpc.tls import name_in_certificate
-from vocabulary.bearer import bearer_token
+from vocabulary.bearer import bearer_token, same_token
 
 REMEMBERED_SECONDS = 5.0
 """Longest time that a revoked API token may go on working."""
@@ -61,8 +62,9 @@ class Callers:
     """Identifies callers of the service that has these credentials.
 
     Another service sends the services' token and its name; with TLS the name is that of its certificate, and the token
-    alone proves nothing. `authenticate` finds the owner of an API token, or None if it is unknown or revoked; what it
-    answers is remembered for REMEMBERED_SECONDS by the hash of the token.
+    alone proves nothing. `others` gives services of the operator by name: each has a token or, with TLS, a certificate
+    of that name, and both if a token is listed. `authenticate` finds the owner of an API token, or None if it is
+    unknown or revoked; what it answers is remembered for REMEMBERED_SECONDS by the hash of the token.
     """
 
     def __init__(
@@ -70,10 +72,12 @@ class Callers:
         credentials: ServiceCredentials,
         authenticate: Callable[[str], Awaitable[Owner | None]],
         monotonic_seconds: Callable[[], float] = time.monotonic,
+        others: Callable[[], Mapping[str, OtherService]] = dict,
     ) -> None:
         self._credentials = credentials
         self._authenticate = authenticate
         self._monotonic_seconds = monotonic_seconds
+        self._others = others
         self._remembered: OrderedDict[bytes, tuple[float, Caller | None]] = OrderedDict()
 
     async def identify(self, context: Any) -> Caller:  # noqa: ANN401 - grpc's own
@@ -82,6 +86,8 @@ class Callers:
         if self._credentials.token.is_in(metadata):
             return self._service(dict(metadata), context)
         token = bearer_token(metadata)
+        if other := self._other_service(token, context):
+            return other
         caller = await self._owner(token) if token.startswith(API_TOKEN_PREFIX) else None
         if caller is None:
             raise RefusedCallError(grpc.StatusCode.UNAUTHENTICATED, NO_CREDENTIALS)
@@ -93,6 +99,16 @@ class Callers:
             return Caller(frozenset({name}), f"the service {name}")
         where = "your certificate" if self._credentials.tls else f"`{NAME_KEY}`"
         return Caller(frozenset(), f"a service without a known name: {where} says {name[:40]!r}")
+
+    def _other_service(self, token: str, context: Any) -> Caller | None:  # noqa: ANN401 - grpc's own
+        with_tls = self._credentials.tls is not None
+        shown = name_in_certificate(context) if with_tls else ""
+        for name, service in self._others().items():
+            has_proof = same_token(token, service.token) if service.token else with_tls
+            if has_proof and (name == shown or not with_tls):
+                title = f"the other service {name}"
+                return Caller(frozenset({"other_service"}), title, name, service.accounts)
+        return None
 
     async def _owner(self, token: str) -> Caller | None:
         key = hashlib.sha256(token.encode()).digest()

@@ -48,10 +48,11 @@ def credentials_of(settings: ServiceSettings, name: str) -> ServiceCredentials:
 
 
 def check_network(settings: ServiceSettings, name: str) -> None:
-    """Checks the certificates and the address that a gRPC service listens on.
+    """Checks the certificates, the list of other services, and the address that a gRPC service listens on.
 
-    Raises TlsFilesError, and OpenToOthersError without TLS on an address that is not loopback.
+    Raises TlsFilesError, CallersFileError, and OpenToOthersError without TLS on an address that is not loopback.
     """
+    settings.other_services()
     if not tls_files_of(settings, name) and not _is_loopback(settings.host):
         raise OpenToOthersError(name, settings.host)
 

@@ -15,14 +15,16 @@ from typing import Any, cast
 
 import grpc
 import uvloop
-from grpc_health.v1 import health, health_pb2, health_pb2_grpc
-from grpc_reflection.v1alpha import reflection
+from grpc_health.v1 import health_pb2_grpc
 
 from servicekit import logging, metrics
+from servicekit.callers_file import CallersFileError
 from servicekit.rpc.access import AccessControl, Identify
 from servicekit.rpc.channels import MAX_MESSAGE_BYTES
 from servicekit.rpc.credentials import OpenToOthersError
+from servicekit.rpc.health import SERVICE_NAME, Health
 from servicekit.rpc.interceptors import Observer
+from servicekit.rpc.reflection import serve_reflection
 from servicekit.rpc.tls import TlsFiles, TlsFilesError
 from servicekit.service_token import NoServiceTokenError
 from servicekit.settings.config import ServiceSettings, WrongSettingsError, settings_faults
@@ -42,6 +44,8 @@ OPTIONS: tuple[tuple[str, int], ...] = (
 )
 
 
+WRONG_SETTINGS = (WrongSettingsError, NoServiceTokenError, OpenToOthersError, TlsFilesError, CallersFileError)
+"""Errors whose message names the setting."""
 CHECK_SETTINGS = "--check-settings"
 """Option of a service: check the settings and exit instead of serving."""
 
@@ -75,9 +79,7 @@ class ServiceServer:
         self.port = 0
         self.metrics_port = 0
         self._settings = settings
-        self._health: Any = cast("Any", health).aio.HealthServicer()
-        self._check_process = self._health.Check
-        self._health.Check = self._check
+        self._health = Health(lambda: has_room(settings.state_folder()))
         self._names: list[str] = []
         self._stop_metrics: Callable[[], None] | None = None
 
@@ -89,7 +91,7 @@ class ServiceServer:
         """Binds the ports, serves and reports healthy; raises PortTakenError."""
         settings = self._settings
         cast("Any", health_pb2_grpc).add_HealthServicer_to_server(self._health, self.grpc)
-        reflection.enable_server_reflection([*self._names, health.SERVICE_NAME, reflection.SERVICE_NAME], self.grpc)
+        serve_reflection([*self._names, SERVICE_NAME], self.grpc)
         try:
             self.port = self._bound(f"{settings.host}:{settings.port}")
         except RuntimeError as error:
@@ -103,7 +105,7 @@ class ServiceServer:
                 f"{self.name} cannot serve metrics on {settings.host}:{settings.resolved_metrics_port()}: {error}"
             ) from error
         await self.grpc.start()
-        await self._report(health_pb2.HealthCheckResponse.SERVING)
+        self._health.serve(self._names)
         log.info(
             "serving",
             extra={
@@ -116,7 +118,7 @@ class ServiceServer:
 
     async def stop(self, drain: timedelta | None = None) -> None:
         """Reports not serving, refuses new calls, lets calls in flight finish within `drain`, then ends them."""
-        await self._report(health_pb2.HealthCheckResponse.NOT_SERVING)
+        self._health.end()
         await self.grpc.stop((self._settings.drain if drain is None else drain).total_seconds())
         if self._stop_metrics:
             await asyncio.to_thread(self._stop_metrics)
@@ -149,16 +151,6 @@ class ServiceServer:
             return self.grpc.add_secure_port(address, self._tls.server_credentials())
         return self.grpc.add_insecure_port(address)
 
-    async def _check(self, request: Any, context: Any) -> Any:  # noqa: ANN401 - grpc_health has no types
-        """Answers a health check; a service that cannot write to its disk reports not serving."""
-        if not await asyncio.to_thread(has_room, self._settings.state_folder()):
-            return health_pb2.HealthCheckResponse(status=health_pb2.HealthCheckResponse.NOT_SERVING)
-        return await self._check_process(request, context)
-
-    async def _report(self, status: health_pb2.HealthCheckResponse.ServingStatus.ValueType) -> None:
-        for name in ("", *self._names):
-            await self._health.set(name, status)
-
 
 def run(main: Callable[[], Awaitable[None]], check: Callable[[], object]) -> None:
     """Runs a service's main coroutine function on uvloop until it ends; with `--check-settings` only `check`.
@@ -182,7 +174,9 @@ def run(main: Callable[[], Awaitable[None]], check: Callable[[], object]) -> Non
         gc.enable()
         uvloop.run(body())
     except (ValueError, WrongSettingsError) as error:
-        is_told = isinstance(error, WrongSettingsError | NoServiceTokenError | OpenToOthersError | TlsFilesError)
+        is_told = isinstance(
+            error, WrongSettingsError | NoServiceTokenError | OpenToOthersError | TlsFilesError | CallersFileError
+        )
         faults = str(error) if is_told else settings_faults(error)
         if not faults:
             raise

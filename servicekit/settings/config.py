@@ -13,6 +13,8 @@ from typing import Annotated, TypeVar
 from pydantic import AliasChoices, BeforeValidator, Field, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict, SettingsError
 
+from servicekit.callers_file import FILE_NAME as CALLERS_FILE
+from servicekit.callers_file import CallersFile, CallersFileError
 from servicekit.service_token import ServiceToken, service_token_of
 from vocabulary.ports import METRICS_PORT_OFFSET
 
@@ -122,6 +124,9 @@ class ServiceSettings(Settings):
     """SQLAlchemy URL of an async driver. Unset: an SQLite file in `data_dir`."""
     service_token_file: Path | None = Field(default=None, validation_alias=AliasChoices("WAVEPOOL_SERVICE_TOKEN_FILE"))
     """The secret by which services know each other, the same for all; unset: `service-token` in `data_dir`."""
+    callers_file: Path | None = Field(default=None, validation_alias=AliasChoices("WAVEPOOL_CALLERS_FILE"))
+    """Other services that may call vmpool and charge accounts (servicekit/callers_file.py); unset: `callers.toml` in
+    `data_dir`, if there is one."""
     tls_dir: Path | None = Field(default=None, validation_alias=AliasChoices("WAVEPOOL_TLS_DIR"))
     """Folder of certificates (`make certs`); set, the gateway, scheduler, vmpool and billing talk in TLS alone."""
     log_level: str = "INFO"
@@ -137,6 +142,12 @@ class ServiceSettings(Settings):
     def service_token(self) -> ServiceToken:
         """The token of the services of this installation; raises NoServiceTokenError."""
         return ServiceToken(self.service_token_file) if self.service_token_file else service_token_of(self.data_dir)
+
+    def other_services(self) -> CallersFile:
+        """The other services that may call; raises CallersFileError."""
+        if self.callers_file and not self.callers_file.exists():
+            raise CallersFileError(f"WAVEPOOL_CALLERS_FILE: there is no {self.callers_file}; make it, or unset it")
+        return CallersFile(self.callers_file or self.data_dir / CALLERS_FILE)
 
     def state_folder(self) -> Path:
         """The folder of stored files: the data folder, or the folder of an SQLite file elsewhere."""

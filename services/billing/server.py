@@ -206,7 +206,7 @@ def build_server(settings: BillingSettings, stores: Stores, alerting: Alerting) 
         clock,
     )
     credentials = credentials_of(settings, "billing")
-    callers = Callers(credentials, partial(_owner, stores.tokens))
+    callers = Callers(credentials, partial(_owner, stores.tokens), others=settings.other_services().services)
     reporter = ReportServicer(
         stores.accounts, stores.reports, stores.postings, stores.usage, settings.overhead_policy, clock
     )

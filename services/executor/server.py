@@ -279,6 +279,7 @@ async def find_capabilities(settings: ExecutorSettings, signer: Signer, clock: C
         load=LoadMeter(device, sum(gpu.device_count for gpu in inventory.current.device.gpus)),
         torch_version=await asyncio.to_thread(_torch_version, settings),
         profiler=await asyncio.to_thread(profiler_or_reason, device),
+        registries=settings.registries.all,
         masks_compute_units=isinstance(device, Maskable),
     )
     log.info("device", extra={"device": settings.device, "toolchain": toolchain.title})

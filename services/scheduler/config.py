@@ -70,6 +70,8 @@ class SchedulerSettings(ServiceSettings):
     """Longest time of a reservation with all its extensions."""
     longest_reservation_wait: timedelta = timedelta(hours=48)
     """Longest time that a reservation waits for its GPUs before it is cancelled."""
+    impossible_after: Annotated[timedelta, Field(ge=timedelta(0))] = timedelta(minutes=5)
+    """Time after which a waiting job is cancelled that no machine, nor any that the pool may start, can take."""
     no_show_after: Annotated[timedelta, Field(ge=timedelta(0))] = timedelta(hours=1)
     """Time without any login after which a reservation is ended; 0 if it never is."""
     dated_no_show_after: Annotated[timedelta, Field(ge=timedelta(0))] = timedelta(minutes=30)
@@ -105,6 +107,8 @@ class SchedulerSettings(ServiceSettings):
     """GPU time that a user may reserve in any seven days, where two GPUs for an hour are two hours; 0 for no limit."""
     maintenance: dict[str, Maintenance] = Field(default_factory=dict[str, Maintenance])
     """GPU types that cannot be reserved now, as JSON: each with the `reason`, and the ids of `users` who still may."""
+    gpu_names: dict[str, str] = Field(default_factory=dict[str, str])
+    """Our GPU types for names that other clients send with submissions, as JSON: `{"H100": "MI300X"}`."""
     submission_timeout: timedelta = timedelta(seconds=30)
     """Age at which a submission that is not in the queue yet counts as dead."""
     sweep_interval: timedelta = timedelta(seconds=5)

@@ -128,6 +128,7 @@ ERROR_MAP: dict[type[Exception], grpc.StatusCode] = {
     errors.JobNotFoundError: grpc.StatusCode.NOT_FOUND,
     errors.NotComparableError: grpc.StatusCode.FAILED_PRECONDITION,
     errors.ReservationNotFoundError: grpc.StatusCode.NOT_FOUND,
+    errors.NotYoursError: grpc.StatusCode.PERMISSION_DENIED,
     errors.KeyOpensNothingError: grpc.StatusCode.NOT_FOUND,
     errors.DiskNotFoundError: grpc.StatusCode.NOT_FOUND,
     errors.DiskExistsError: grpc.StatusCode.ALREADY_EXISTS,
@@ -315,10 +316,31 @@ async def build(  # noqa: PLR0915 - one statement for each part
         settings,
     )
     rescuer = Rescuer(store, billing, runner, waiting, dated, clock, settings.submission_timeout)
-    admission = Admission(
-        store, billing, waiting, dated, book, forecast, clock, _policy(settings, problems), placements
+    dated_limits = DatedLimits(
+        settings.dated_most_ahead,
+        settings.most_dated_of_user,
+        settings.most_dated_gpus_of_user,
+        settings.dated_start_within,
     )
-    canceller = Canceller(store, waiting, dated, runner, clock, settings.longest_run)
+    dated_admission = DatedAdmission(pool, dated, dated_limits)
+    refusals = Refusals(waiting, running, situations, placements, clock)
+    explainer = Explainer(
+        waiting,
+        inventory,
+        forecast,
+        demand,
+        situations,
+        refusals,
+        dated_admission,
+        lambda: dispatcher.reasons,
+        settings.longest_run,
+    )
+    admission = Admission(
+        store, billing, waiting, dated, book, forecast, clock, _policy(settings, problems), placements, explainer.never
+    )
+    canceller = Canceller(
+        store, waiting, dated, runner, clock, settings.longest_run, explainer.never, settings.impossible_after
+    )
     watcher = Watcher(reader, hub)
     servicer = SchedulerServicer(store, reader, admission, canceller, watcher, problems)
     limits = ReservationLimits(
@@ -328,26 +350,8 @@ async def build(  # noqa: PLR0915 - one statement for each part
         settings.longest_reservation_wait,
         settings.maintenance,
     )
-    dated_limits = DatedLimits(
-        settings.dated_most_ahead,
-        settings.most_dated_of_user,
-        settings.most_dated_gpus_of_user,
-        settings.dated_start_within,
-    )
-    dated_admission = DatedAdmission(pool, dated, dated_limits)
     changes = ReservationChanges(store, reader, waiting, dated, runner, clock, limits)
     starter = DatedStarter(dated, waiting, changes, clock, settings.dated_lead, settings.longest_run)
-    refusals = Refusals(waiting, running, situations, placements, clock)
-    explainer = Explainer(
-        waiting,
-        inventory,
-        forecast,
-        demand,
-        situations,
-        refusals,
-        lambda: dispatcher.reasons,
-        settings.longest_run,
-    )
     reservations = ReservationServicer(
         ReservationAdmission(
             admission,
@@ -390,7 +394,7 @@ async def build(  # noqa: PLR0915 - one statement for each part
     queues = QueueServicer(
         store, book, billing, waiting, running, situations, dispatcher, explainer, orderings, placements
     )
-    callers = Callers(credentials, billing.owner)
+    callers = Callers(credentials, billing.owner, others=settings.other_services().services)
     forwarding = ForwardToLeader(ONLY_THE_LEADER, lease, credentials)
     disk_servicer = DiskServicer(
         disks, DiskSnapshots(runner), clock, settings.disk_size << 20, settings.deleted_disks_kept
@@ -436,7 +440,7 @@ async def build(  # noqa: PLR0915 - one statement for each part
 def _policy(settings: SchedulerSettings, problems: Mapping[str, CatalogueEntry]) -> AdmissionPolicy:
     known = {slug: entry.problem for slug, entry in problems.items()}
     limits = SubmissionLimits(settings.max_jobs_in_flight, settings.max_submissions_per_hour)
-    return AdmissionPolicy(known, limits, settings.longest_run)
+    return AdmissionPolicy(known, limits, settings.longest_run, settings.gpu_names)
 
 
 def checked_settings() -> SchedulerSettings:

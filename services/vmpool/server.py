@@ -166,7 +166,8 @@ async def build(
     async with AsyncExitStack() as stack:
         credentials = credentials_of(settings, "vmpool")
         billing = await stack.enter_async_context(open_channel(settings.billing_target, credentials, "billing"))
-        callers = Callers(credentials, partial(_owner, identity_pb2_grpc.IdentityServiceStub(billing)))
+        owner = partial(_owner, identity_pb2_grpc.IdentityServiceStub(billing))
+        callers = Callers(credentials, owner, others=settings.other_services().services)
         server = ServiceServer("vmpool", settings, ERROR_MAP, callers.identify, credentials.tls)
         offers = OfferBoard(providers, settings.offer_times(), clock)
         stack.push_async_callback(offers.close)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import grpc
 from wavepool.vmpool.v1 import vmpool_pb2 as pb
 from wavepool.vmpool.v1 import vmpool_pb2_grpc
 
 from servicekit.clock import Clock
+from servicekit.rpc.access import current_caller
 from servicekit.rpc.proto_time import instant_to_proto
 from services.vmpool.capacity.lease_acquisition import LeaseAcquisition
 from services.vmpool.capacity.offering import offering_of
@@ -18,8 +19,9 @@ from services.vmpool.capacity.requesting import Requesting
 from services.vmpool.capacity.scope_checks import longest_lived
 from services.vmpool.capacity.sizer import Sizer
 from services.vmpool.config import VmPoolSettings
+from services.vmpool.errors import InvalidFieldError, LeaseNotFoundError
 from services.vmpool.lifecycle.tunnels import Tunnels
-from services.vmpool.machines.lease import PlacedRequest
+from services.vmpool.machines.lease import Holder, Lease, PlacedRequest
 from services.vmpool.machines.machine import Halt
 from services.vmpool.machines.order_checks import check_gpu_type
 from services.vmpool.policy.demand_board import DemandBoard
@@ -80,7 +82,10 @@ class VmPoolServicer(vmpool_pb2_grpc.VmPoolServiceServicer):
 
     async def AcquireLease(self, request: pb.AcquireLeaseRequest, context: Context) -> pb.AcquireLeaseResponse:
         """Take slots for a job."""
-        wanted = lease_request_from_proto(request, self._pool.settings)
+        wanted, caller = lease_request_from_proto(request, self._pool.settings), current_caller()
+        if caller.name and wanted.holder is Holder.RESERVATION:
+            raise InvalidFieldError("holder", "must be LEASE_HOLDER_JOB: only the scheduler makes reservations")
+        wanted = replace(wanted, job_id=caller.own(wanted.job_id))
         if isinstance(wanted, PlacedRequest):
             grants = await self._pool.leasing.place(wanted)
         else:
@@ -89,7 +94,7 @@ class VmPoolServicer(vmpool_pb2_grpc.VmPoolServiceServicer):
 
     async def RenewLease(self, request: pb.RenewLeaseRequest, context: Context) -> pb.RenewLeaseResponse:
         """Move a lease's expiry."""
-        holder = (await self._pool.leases.get(request.lease_id)).holder
+        holder = (await self._callers_lease(request.lease_id)).holder
         duration = lease_duration_from_proto(request, holder, self._pool.settings)
         lease = await self._pool.leases.renew(request.lease_id, duration)
         return pb.RenewLeaseResponse(expire_time=instant_to_proto(lease.expire_time))
@@ -97,6 +102,7 @@ class VmPoolServicer(vmpool_pb2_grpc.VmPoolServiceServicer):
     async def ReleaseLease(self, request: pb.ReleaseLeaseRequest, context: Context) -> pb.ReleaseLeaseResponse:
         """Give a lease's slots back."""
         reason = request.reason or "released"
+        await self._callers_lease(request.lease_id)
         await self._pool.leases.release(
             request.lease_id, reason, drain_machine=request.machine_suspect, unfit_reason=request.unfit_reason
         )
@@ -199,3 +205,10 @@ class VmPoolServicer(vmpool_pb2_grpc.VmPoolServiceServicer):
         leases, forgotten = await self._pool.leases.counts(), await self._pool.history.totals()
         now, longest = self._pool.clock.now(), longest_lived(self._pool.providers)
         return pool_metrics_to_proto(machines, leases, forgotten, now, self._pool.settings, longest)
+
+    async def _callers_lease(self, lease_id: str) -> Lease:
+        """The lease; raises LeaseNotFoundError also if another service calls and it is not its own."""
+        lease = await self._pool.leases.get(lease_id)
+        if not current_caller().owns(lease.job_id):
+            raise LeaseNotFoundError(lease_id)
+        return lease

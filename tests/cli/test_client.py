@@ -89,6 +89,13 @@ def test_a_mode_that_is_none_is_refused_before_anything_is_sent(gateway: Scripte
     assert gateway.requests == []
 
 
+def test_an_empty_id_reaches_no_other_route(gateway: ScriptedGateway) -> None:
+    gateway.on("GET", f"{SUBMISSIONS}/", Answer({"submissions": []}))
+    with Client(gateway.endpoint) as client, pytest.raises(InputError, match="is empty; give the id"):
+        client.submission("")
+    assert gateway.requests == []
+
+
 def test_metrics_are_the_orchestrator_s(gateway: ScriptedGateway) -> None:
     gateway.on("GET", "/api/amd/metrics", Answer({"active_vms": 1}))
     with Client(gateway.endpoint) as client:

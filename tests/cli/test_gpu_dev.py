@@ -45,7 +45,7 @@ def gpu_dev(*words: str) -> subprocess.CompletedProcess[str]:
         ("show 01KB9X2F", "reservations show 01KB9X2F"),
         ("connect 01KB9X2F", "connect 01KB9X2F"),
         ("connect -- ls -l --disk", "connect -- ls -l --disk"),
-        ("cancel --all", "cancel --all"),
+        ("cancel --all", "cancel --reservations"),
         ("edit 01KB9X2F --extend 2", "reservations edit 01KB9X2F --extend 2"),
         ("edit 01KB9X2F --add-user alice", "reservations edit 01KB9X2F --add-user github:alice"),
         ("edit 01KB9X2F --add-user=bob=b.pub", "reservations edit 01KB9X2F --add-user bob=b.pub"),

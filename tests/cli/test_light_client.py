@@ -68,3 +68,6 @@ def test_the_command_by_itself_offers_what_a_gateway_answers_and_nothing_else(li
     assert {"submit", "watch", "jobs", "machines", "problems"} <= commands
     assert not {"core", "certify", "doctor", "up", "down"} & commands
     assert run(light, "-m", "wavepool_client.main", "submit", "missing.hip").returncode == 2
+    away = run(light, "-m", "wavepool_client.main", "jobs", "--endpoint", "http://127.0.0.1:9").stderr
+    assert "Name yours with `wavepool config set NAME --url URL --use`" in away
+    assert "wavepool up" not in away

@@ -44,6 +44,16 @@ def test_another_run_renews_the_certificates_and_keeps_the_authority(tmp_path: P
     assert kept == {"ca.pem", "ca.key"}
 
 
+def test_a_certificate_for_another_service_is_made_on_demand_and_then_renewed_like_the_rest(tmp_path: Path) -> None:
+    assert "trainer" in run(str(tmp_path), "--also", "trainer").stdout
+    before = (tmp_path / "trainer.pem").read_bytes()
+    make(tmp_path)
+    assert (tmp_path / "trainer.pem").read_bytes() != before
+    TlsFiles(tmp_path, "trainer")
+    refused = run(str(tmp_path), "--also", "../x")
+    assert (refused.returncode, "--also: a name has up to 40" in refused.stderr) == (2, True)
+
+
 def test_a_new_authority_is_trusted_beside_the_old_one_until_the_next_run(tmp_path: Path) -> None:
     def authorities() -> list[x509.Certificate]:
         return x509.load_pem_x509_certificates((tmp_path / "ca.pem").read_bytes())

@@ -71,7 +71,7 @@ def reserved(person: Person, *words: str) -> dict[str, Any]:
 
 def charged(wavepool: Wavepool, reservation: dict[str, Any]) -> float:
     """What the ledger has of a reservation that is over, which says the same."""
-    dollars = -sum(posting["amount_usd"] for posting in wavepool.charges(reservation["id"]))
+    dollars = wavepool.paid_usd(reservation["id"])
     assert reservation["cost_usd"] == pytest.approx(dollars)
     return dollars
 

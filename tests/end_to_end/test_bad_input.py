@@ -1,4 +1,4 @@
-"""Bad input is refused with the field and the remedy; nothing is stored or charged."""
+"""What the gateway cannot know to be wrong is refused with the field and the remedy; nothing is stored or charged."""
 
 from __future__ import annotations
 
@@ -18,13 +18,9 @@ GOOD_SEED = {
     "dtype": "float32",
     "language": "hip",
 }
-FIVE_MEGABYTES = "x" * 5_000_000
-
 OURS: dict[str, tuple[dict[str, Any], int, str]] = {
     "unknown problem": (GOOD | {"problem": "leaky-rely"}, 404, "leaky-relu"),
-    "empty code": (GOOD | {"code": ""}, 422, "code"),
     "blank code": (GOOD | {"code": " \n"}, 422, "code"),
-    "5 MB of code": (GOOD | {"code": FIVE_MEGABYTES}, 413, "MiB"),
     "wrong dtype": (GOOD | {"dtype": "float33"}, 422, "dtype"),
     "another vendor's GPU": (GOOD | {"gpu_type": "H100"}, 422, "MI300X"),
     "a fallback that is none": (
@@ -33,15 +29,10 @@ OURS: dict[str, tuple[dict[str, Any], int, str]] = {
         "it is 'MI21', and the nearest is MI210",
     ),
     "a fallback that is wanted": (GOOD | {"fallback_gpu_types": ["MI300X"]}, 422, "leave it out"),
-    "unknown mode": (GOOD | {"mode": "fast"}, 422, "mode"),
-    "missing problem": ({"code": "x", "mode": "check"}, 422, "problem"),
-    "missing source": ({"problem": "relu", "mode": "check"}, 422, "code"),
     "another language": (GOOD | {"language": "mojo"}, 422, "language"),
 }
 SEED: dict[str, tuple[dict[str, Any], int, str]] = {
-    "missing fields": ({"problem": "leaky-relu"}, 400, "solution_code"),
     "unknown problem": (GOOD_SEED | {"problem": "no-such"}, 404, "Problem not found"),
-    "empty code": (GOOD_SEED | {"solution_code": ""}, 400, "solution_code"),
     "another vendor's GPU": (GOOD_SEED | {"gpu_type": "H100"}, 422, "MI300X"),
     "a fallback that is none": (
         GOOD_SEED | {"fallback_gpu_types": ["MI21"]},
@@ -49,8 +40,6 @@ SEED: dict[str, tuple[dict[str, Any], int, str]] = {
         "it is 'MI21', and the nearest is MI210",
     ),
     "wrong dtype": (GOOD_SEED | {"dtype": "float33"}, 422, "dtype"),
-    "unknown endpoint": (GOOD_SEED | {"endpoint": "quick"}, 422, "endpoint"),
-    "5 MB of code": (GOOD_SEED | {"solution_code": FIVE_MEGABYTES}, 413, "MiB"),
 }
 
 
@@ -82,24 +71,3 @@ def test_the_seed_route_answers_plain_json_before_the_stream(wavepool: Wavepool,
     assert answer.headers["content-type"].startswith("application/json")
     assert "error" in answer.json()
     assert words in answer.text
-
-
-@pytest.mark.parametrize("path", ["/api/v1/submissions", "/api/amd/submit"])
-def test_malformed_json_is_said_to_be_so(wavepool: Wavepool, path: str) -> None:
-    answer = wavepool.http.post(path, content=b'{"problem": ', headers={"Content-Type": "application/json"})
-    assert answer.status_code in {400, 422}
-    assert "json" in answer.text.lower()
-
-
-@pytest.mark.parametrize("path", ["/api/v1/submissions", "/api/amd/submit"])
-@pytest.mark.parametrize("header", [{"Authorization": "Bearer wpt_wrong"}, {"Authorization": ""}])
-def test_a_wrong_or_missing_token_is_refused(wavepool: Wavepool, path: str, header: dict[str, str]) -> None:
-    answer = wavepool.http.post(path, json=GOOD_SEED | GOOD, headers=header)
-    assert answer.status_code == 401
-    assert "token" in answer.text.lower()
-
-
-def test_an_unknown_job_is_not_found(wavepool: Wavepool) -> None:
-    assert wavepool.http.get("/api/v1/submissions/job_nope").status_code == 404
-    assert wavepool.http.get("/api/v1/submissions/job_nope/events").status_code == 404
-    assert wavepool.http.post("/api/v1/submissions/job_nope/cancel").status_code == 404

@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import grpc
 import pytest
+from google.protobuf.duration_pb2 import Duration
+from google.protobuf.json_format import MessageToDict, ParseDict
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
+from wavepool.billing.v1 import billing_pb2, billing_pb2_grpc
+from wavepool.executor.v1 import executor_pb2, executor_pb2_grpc, run_event_pb2
+from wavepool.vmpool.v1 import vmpool_pb2, vmpool_pb2_grpc
 
 from servicekit.rpc.access import SERVICES, callers_of
 from servicekit.rpc.callers import REMEMBERED_SECONDS
@@ -21,6 +29,7 @@ from servicekit.whole_file import write_whole
 from services.vmpool.machines.machine_token import MachineTokens
 from tests.certificates import make
 from tests.end_to_end.wavepool_processes import Wavepool, kernel, reference, start, until
+from tests.needs import REPOSITORY
 from tests.test_access import METHODS
 
 Pair = tuple[str, str]
@@ -183,7 +192,7 @@ def test_a_revoked_api_token_stops_working_within_seconds(wavepool: Wavepool) ->
 def encrypted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Wavepool, Path]]:
     """A Wavepool whose services talk in TLS, and its folder of certificates."""
     folder = tmp_path_factory.mktemp("tls")
-    make(folder)
+    make(folder, also=("trainer", "painter"))
     running = start(tmp_path_factory.mktemp("encrypted"), WAVEPOOL_TLS_DIR=str(folder))
     yield running, folder
     running.stop()
@@ -195,6 +204,132 @@ def with_certificate(wavepool: Wavepool, folder: Path, service: str, name: str) 
     credentials = grpc.ssl_channel_credentials((folder / "ca.pem").read_bytes(), own, own)
     options = (("grpc.ssl_target_name_override", f"{service}.wavepool"),)
     return grpc.secure_channel(target_of(wavepool, service), credentials, options)
+
+
+@dataclass(frozen=True)
+class Others:
+    """Two services that the file lists: one may charge the account, and the other none."""
+
+    wavepool: Wavepool
+    file: Path
+    account: str
+    pool: Any
+    billing: Any
+    painters_pool: Any
+    painters_billing: Any
+
+    def lease(self, job_id: str) -> vmpool_pb2.Lease:
+        """The lease of a job, once a machine is free."""
+        wanted = ParseDict(bodies_in_the_page()[0] | {"job_id": job_id}, vmpool_pb2.AcquireLeaseRequest())
+
+        def granted() -> vmpool_pb2.Lease | None:
+            try:
+                [grant] = self.pool.AcquireLease(wanted, timeout=30).grants
+            except grpc.RpcError as error:
+                if error.code() is grpc.StatusCode.RESOURCE_EXHAUSTED:  # pyright: ignore - grpc's types lack it
+                    return None
+                raise
+            return grant.lease
+
+        return until(granted, "a lease")
+
+    def hold(self, key: str) -> billing_pb2.ReserveCreditResponse:
+        asked = {"account_id": self.account, "gpu_types": ["MI300X"], "longest_time": "300s", "idempotency_key": key}
+        return self.billing.ReserveCredit(ParseDict(asked, billing_pb2.ReserveCreditRequest()))
+
+
+@pytest.fixture(params=[False, pytest.param(True, marks=pytest.mark.slow)], ids=["plain", "tls"])
+def others(request: pytest.FixtureRequest) -> Iterator[Others]:
+    wavepool, folder = request.getfixturevalue("encrypted") if request.param else (None, None)
+    wavepool = wavepool or request.getfixturevalue("wavepool")
+    account, file = wavepool.balance()["account_name"], wavepool.data_dir / "callers.toml"
+    tokens = {name: "" if folder else f"own-token-of-the-{name}" for name in ("trainer", "painter")}
+    proofs = {name: f'token = "{token}"\n' if token else "" for name, token in tokens.items()}
+    file.write_text(f'[trainer]\naccounts = ["{account}"]\n{proofs["trainer"]}[painter]\n{proofs["painter"]}')
+    with ExitStack() as stack:
+
+        def channel(service: str, name: str) -> grpc.Channel:
+            if folder:
+                return stack.enter_context(with_certificate(wavepool, folder, service, name))
+            plain = stack.enter_context(grpc.insecure_channel(target_of(wavepool, service)))
+            return grpc.intercept_channel(plain, SignedBy(bearer(tokens[name])))
+
+        pools = [vmpool_pb2_grpc.VmPoolServiceStub(channel("vmpool", name)) for name in tokens]
+        billings = [billing_pb2_grpc.BillingServiceStub(channel("billing", name)) for name in tokens]
+        yield Others(wavepool, file, account, pools[0], billings[0], pools[1], billings[1])
+    file.unlink(missing_ok=True)
+
+
+def test_another_service_runs_on_a_lease_of_its_own_and_charges_its_account(others: Others) -> None:
+    lease = others.lease("job-1")
+    assert (lease.job_id, others.lease("job-1")) == ("trainer/job-1", lease)
+    waiting = others.wavepool.submit(reference("leaky-relu"), mode="check")
+    hold = others.hold("job-1")
+    told = MessageToDict(lease, preserving_proto_field_name=True)
+    own = {"lease_expire_time": told["expire_time"], "fencing_token": told["fencing_token"], "slots": told["slots"]}
+    with grpc.insecure_channel(lease.executor_endpoint) as machine:
+        request = ParseDict(bodies_in_the_page()[1] | own, executor_pb2.RunRequest())
+        *_, last = executor_pb2_grpc.ExecutorServiceStub(machine).Run(request, metadata=bearer(lease.executor_token))
+    assert last.event.finished.verdict == run_event_pb2.VERDICT_ACCEPTED
+    others.pool.RenewLease(vmpool_pb2.RenewLeaseRequest(lease_id=lease.lease_id, duration=Duration(seconds=300)))
+    others.pool.ReleaseLease(vmpool_pb2.ReleaseLeaseRequest(lease_id=lease.lease_id))
+    settled = others.billing.SettleCharge(
+        billing_pb2.SettleChargeRequest(
+            hold_id=hold.hold_id, total_time=last.event.finished.billable, gpu_type="MI300X", idempotency_key="end-1"
+        )
+    )
+    assert 0 < settled.charged_micros < hold.amount_micros
+    assert others.wavepool.ended(waiting)["verdict"] == "ACCEPTED"
+
+
+def test_another_service_has_no_part_in_what_is_not_its_own(others: Others) -> None:
+    lease, hold = others.lease("job-2"), others.hold("job-2")
+    release = vmpool_pb2.ReleaseLeaseRequest(lease_id=lease.lease_id)
+    wanted = vmpool_pb2.AcquireLeaseRequest(job_id="job-3", gpu_type="MI300X", eighths=8)
+    for_people = vmpool_pb2.AcquireLeaseRequest(holder=vmpool_pb2.LEASE_HOLDER_RESERVATION)
+    for_people.MergeFrom(wanted)
+    settle = billing_pb2.SettleChargeRequest(hold_id=hold.hold_id, idempotency_key="end-2")
+    for call, message, code in (
+        (others.painters_pool.ReleaseLease, release, grpc.StatusCode.NOT_FOUND),
+        (
+            others.painters_pool.RenewLease,
+            vmpool_pb2.RenewLeaseRequest(lease_id=lease.lease_id),
+            grpc.StatusCode.NOT_FOUND,
+        ),
+        (others.painters_pool.ListMachines, vmpool_pb2.ListMachinesRequest(), grpc.StatusCode.PERMISSION_DENIED),
+        (others.painters_billing.SettleCharge, settle, grpc.StatusCode.NOT_FOUND),
+        (
+            others.painters_billing.ReserveCredit,
+            billing_pb2.ReserveCreditRequest(account_id=others.account, idempotency_key="1"),
+            grpc.StatusCode.PERMISSION_DENIED,
+        ),
+        (others.pool.AcquireLease, for_people, grpc.StatusCode.INVALID_ARGUMENT),
+    ):
+        with pytest.raises(grpc.RpcError) as refused:
+            call(message)
+        assert refused.value.code() is code  # pyright: ignore - grpc's types lack it
+    others.pool.ReleaseLease(release)
+    others.billing.SettleCharge(settle)
+    others.file.unlink()
+    with pytest.raises(grpc.RpcError) as refused:
+        others.pool.AcquireLease(wanted)
+    assert refused.value.code() is grpc.StatusCode.UNAUTHENTICATED  # pyright: ignore - grpc's types lack it
+
+
+def bodies_in_the_page() -> list[dict[str, Any]]:
+    """The requests of docs/protocols.md for a lease and a run."""
+    section = (REPOSITORY / "docs" / "protocols.md").read_text().partition("## Other services")[2].partition("\n## ")[0]
+    return [json.loads(body) for body in re.findall(r"-d '(\{.*?\})' \\", section, re.DOTALL)]
+
+
+class SignedBy(grpc.UnaryUnaryClientInterceptor):
+    """Adds metadata to each call."""
+
+    def __init__(self, metadata: tuple[Pair, ...]) -> None:
+        self._metadata = metadata
+
+    def intercept_unary_unary(self, continuation: Any, client_call_details: Any, request: Any) -> Any:
+        return continuation(client_call_details._replace(metadata=self._metadata), request)
 
 
 @pytest.mark.slow

@@ -57,7 +57,9 @@ def test_one_that_starts_later_has_its_gpu_on_time_whoever_else_wants_it_and_who
         # It would end too late, and waits until the other one is over.
         long = until(lambda: made_by(person, "reserve", "-h", "0.1", "--no-wait"), "a reservation", 60)
         entries = person.json("reservations", "calendar")
-        assert [(one["name"], one["state"]) for one in entries] == [("lecture", "pending")]
+        # Its GPU is asked for from 10 s before its start on, which a slow machine may have reached.
+        ((name, state),) = [(one["name"], one["state"]) for one in entries]
+        assert (name, state in {"pending", "queued"}) == ("lecture", True)
 
         def active() -> dict[str, Any] | None:
             found = shown(wavepool, made["id"])

@@ -86,7 +86,7 @@ def test_a_machine_that_is_killed_leaves_the_last_snapshot_and_the_minutes_since
     lost = ended(wavepool, first["id"])
     assert lost["state"] == "failed"
     assert "Its disk crash is kept as of" in lost["message"]
-    charged = -sum(posting["amount_usd"] for posting in wavepool.charges(first["id"]))
+    charged = wavepool.paid_usd(first["id"])
     assert lost["cost_usd"] == pytest.approx(charged)
 
     clone = person.json("disk", "clone", "crash", "copy")

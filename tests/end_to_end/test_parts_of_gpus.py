@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.end_to_end.wavepool_processes import Wavepool, reference, start, until
+from tests.end_to_end.wavepool_processes import Wavepool, reference, start
 
 HALF = {"fraction": 0.5, "isolation": "time-slice"}
 PRICE_MICROS_PER_HOUR = 1_990_000
@@ -71,17 +71,24 @@ def test_halves_of_one_gpu_run_at_the_same_time(shared: Wavepool) -> None:
     assert second["start_time"] < first["end_time"]
 
 
-def test_a_partition_is_not_to_be_had_of_a_processor_and_why_says_so(shared: Wavepool) -> None:
-    job_id = shared.submit(reference("leaky-relu"), mode="check", resources={"fraction": 0.5})
+def test_a_partition_is_not_to_be_had_of_a_processor_which_a_refusal_says_and_why_to_whom_waits(
+    shared: Wavepool,
+) -> None:
+    # From then on the modes of the machine's GPUs are known.
+    end_of(shared, "check", {})
+    body = {"problem": "leaky-relu", "code": reference("leaky-relu"), "mode": "check", "resources": {"fraction": 0.5}}
+    refused = shared.http.post("/api/v1/submissions", json=body)
+    assert refused.status_code == 422
+    (error,) = refused.json()["errors"]
+    assert error["field"] == "resources.fraction"
+    assert "can give 4/8 of a GPU (partition)" in error["message"]
+    assert "`time-slice`" in error["message"]
 
-    def refusal() -> dict[str, Any] | None:
-        """The explanation once a machine is there: until then nobody knows which modes its GPUs are in."""
-        why = shared.http.get(f"/api/v1/submissions/{job_id}/why").json()
-        return why if "can give" in why["reason"] else None
-
-    why = until(refusal, "what the machine cannot give")
-    shared.http.delete(f"/api/v1/submissions/{job_id}")
-
+    waits = shared.http.post("/api/v1/submissions", json=body | {"machine": {"wait_for_operator": True}})
+    assert waits.status_code == 202
+    path = f"/api/v1/submissions/{waits.json()['id']}"
+    why = shared.http.get(f"{path}/why").json()
+    shared.http.delete(path)
     assert "can give 4/8 of a GPU (partition)" in why["reason"]
     assert "Ask for a whole GPU" in why["remedy"]
 

@@ -32,11 +32,3 @@ def test_a_key_belongs_to_one_choice(wavepool: Wavepool) -> None:
     assert wavepool.http.post("/api/v1/submissions", json=body, headers=key).status_code == 409
     wavepool.ended(first.json()["id"])
     assert wavepool.job(first.json()["id"])["result"]["profile"]["note"] == "not made: the run ended with COMPILE_ERROR"
-
-
-def test_a_profile_of_a_sample_is_refused_by_its_field(wavepool: Wavepool) -> None:
-    body = {"problem": PROBLEM, "code": "x", "mode": "sample", "profile": True}
-    answer = wavepool.http.post("/api/v1/submissions", json=body)
-    assert answer.status_code == 422
-    [error] = answer.json()["errors"]
-    assert error["field"] == "profile"

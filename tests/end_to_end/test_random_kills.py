@@ -128,8 +128,9 @@ def databases(request: pytest.FixtureRequest) -> Iterator[dict[str, str]]:
 @pytest.mark.parametrize(
     ("databases", "replicas"),
     [
-        ("sqlite", 1),
-        *(pytest.param("postgresql", replicas, marks=pytest.mark.postgres) for replicas in (1, 2)),
+        pytest.param("sqlite", 1, marks=pytest.mark.soak),
+        pytest.param("postgresql", 1, marks=[pytest.mark.postgres, pytest.mark.soak]),
+        pytest.param("postgresql", 2, marks=pytest.mark.postgres),
     ],
     indirect=["databases"],
 )

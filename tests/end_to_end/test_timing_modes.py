@@ -32,33 +32,6 @@ def test_calls_are_timed_as_asked_and_every_step_says_so(wavepool: Wavepool, ask
     assert _report(wavepool, job_id)["timing_mode"] == timed
 
 
-def test_a_key_belongs_to_one_timing_mode(wavepool: Wavepool) -> None:
-    body = {"problem": PROBLEM, "code": "not even C", "mode": "benchmark"}
-    key = {"Idempotency-Key": "one-timing-mode"}
-    first, again = (
-        wavepool.http.post("/api/v1/submissions", json=body | {"timing": "cold"}, headers=key) for _ in range(2)
-    )
-    assert (first.status_code, again.status_code, again.json()["id"]) == (202, 202, first.json()["id"])
-    for other in ({}, {"timing": "hot"}):
-        assert wavepool.http.post("/api/v1/submissions", json=body | other, headers=key).status_code == 409
-    wavepool.ended(first.json()["id"])
-
-
-@pytest.mark.parametrize(
-    ("mode", "timing", "said"),
-    [("full", "firstcall", "the nearest is first-call"), ("check", "hot", "only `benchmark` and `full` do")],
-)
-def test_what_cannot_be_asked_for_is_refused_by_its_field(
-    wavepool: Wavepool, mode: str, timing: str, said: str
-) -> None:
-    body = {"problem": PROBLEM, "code": "x", "mode": mode, "timing": timing}
-    answer = wavepool.http.post("/api/v1/submissions", json=body)
-    assert answer.status_code == 422
-    [error] = answer.json()["errors"]
-    assert error["field"] == "timing"
-    assert said in error["message"]
-
-
 def _report(wavepool: Wavepool, job_id: str) -> dict[str, Any]:
     envelope = wavepool.http.get(f"/api/v1/submissions/{job_id}/report").json()
     return json.loads(base64.b64decode(envelope["payload"]))["report"]

@@ -145,8 +145,15 @@ class Wavepool:
 
     def charges(self, job_id: str) -> list[dict[str, Any]]:
         """The ledger's charges for a job."""
+        return self._postings(job_id, "CHARGE")
+
+    def paid_usd(self, job_id: str) -> float:
+        """What the ledger has charged for a job, less what it has given back."""
+        return -sum(one["amount_usd"] for one in self._postings(job_id, "CHARGE", "REFUND"))
+
+    def _postings(self, job_id: str, *kinds: str) -> list[dict[str, Any]]:
         postings = self.http.get("/api/v1/costs", params={"page_size": 500}).json()["postings"]
-        return [p for p in postings if p["kind"] == "CHARGE" and job_id in json.dumps(p)]
+        return [one for one in postings if one["kind"] in kinds and job_id in json.dumps(one)]
 
     def balance(self) -> dict[str, Any]:
         """The account's balance, without its postings."""

@@ -10,7 +10,6 @@ from collections import defaultdict
 from dataclasses import replace
 
 from services.scheduler.fairness.kai.cluster import Cluster, Job, Node, Request, Task, TaskState
-from services.scheduler.fairness.kai.cycle import run_cycle
 from services.scheduler.fairness.kai.decision import CycleResult, DecisionKind
 from services.scheduler.fairness.kai.policy import Action, Policy
 from services.scheduler.fairness.queue_tree import EVERYTHING, UNLIMITED, Amounts, Queue, QueueTree
@@ -70,16 +69,6 @@ def after(cluster: Cluster, result: CycleResult, *, keep_promises: bool = False)
 
     jobs = (replace(job, tasks=tuple(next_task(job, task) for task in job.tasks)) for job in cluster.jobs)
     return replace(cluster, jobs=tuple(jobs))
-
-
-def play(row: Row) -> tuple[list[CycleResult], Cluster]:
-    """The results of all rounds of a row, and the cluster after the last."""
-    cluster, policy = cluster_of(row), policy_of(row)
-    results: list[CycleResult] = []
-    for _ in range(row["rounds"]["until"] + row["rounds"]["stable_after"] if "rounds" in row else 1):
-        results.append(run_cycle(cluster, policy))
-        cluster = after(cluster, results[-1])
-    return results, cluster
 
 
 def _without_overflow(row: Row, jobs: list[Job]) -> tuple[Job, ...]:

@@ -1,7 +1,4 @@
-"""Replays one row on the `kai` engine, and says in words where the two differ.
-
-Rows that do not apply, or that are not reproduced yet, are listed here and nowhere else.
-"""
+"""Replays one row on the `kai` engine, and says in words where the two differ; some rows do not apply."""
 
 from __future__ import annotations
 
@@ -28,8 +25,6 @@ from tests.fairness.kai_cluster import GPU_MEMORY_MIB, after, cluster_of, policy
 
 KINDS = ("allocation", "fair_share", "min_runtime", "reclaim_predicate", "time_fairshare")
 FILES = tuple(f"kai_{kind}" for kind in KINDS)
-NOT_REPRODUCED_YET: Mapping[str, str] = {}
-"""Rows that the engine decides in another way for now, by id, with the reason."""
 CAN_REPLAY = frozenset({"node-affinity", "nvidia-mig (map to CPX partitions or skip)"})
 """Of what rows say that they need, what the engine has. MIG profiles are partitions."""
 GPU_UNIT = 1000

@@ -6,7 +6,6 @@ the engine agrees. CPU is counted in thousandths, as quotas are whole numbers.
 
 from __future__ import annotations
 
-from collections import Counter
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 
@@ -38,11 +37,6 @@ from tests.fairness.case_rows import Row, rows
 KINDS = ("admission_cycle", "drs", "preemption", "time_fairshare")
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
-NOT_APPLICABLE: dict[str, str] = {}
-"""By id: rows about something that this engine does not have, and why."""
-NOT_REPRODUCED_YET: dict[str, str] = {}
-"""By id: rows that the engine ought to reproduce and does not, and why."""
-
 
 def rows_of(kind: str) -> list[Row]:
     """All rows of a kind; none without the folder."""
@@ -58,23 +52,6 @@ def replay(row: Row) -> list[str]:
         "time_fairshare": _replay_penalty,
     }
     return replays[row["kind"]](row)
-
-
-def report() -> str:
-    """A line for each kind, and one for each row that does not pass."""
-    lines: list[str] = []
-    for kind in KINDS:
-        counts, notes = Counter[str](), list[str]()
-        for row in rows_of(kind):
-            excuse = NOT_APPLICABLE.get(row["id"])
-            why = excuse or "; ".join(replay(row))
-            result = "not applicable" if excuse else "failed" if why else "passed"
-            counts[result] += 1
-            if why:
-                notes.append(f"  {result}: {row['id']} ({row['name']}): {why}")
-        lines.append(f"{kind}: " + ", ".join(f"{counts[one]} {one}" for one in ("passed", "failed", "not applicable")))
-        lines.extend(notes)
-    return "\n".join(lines)
 
 
 def _replay_shares(row: Row) -> list[str]:
@@ -298,7 +275,3 @@ def _fungibility(row: Row) -> FlavorFungibility:
 def _amount(resource: str, amount: float) -> int:
     scaled = Fraction(str(amount)) * (1000 if resource == "cpu" else 1)
     return int(scaled)
-
-
-if __name__ == "__main__":
-    print(report())  # noqa: T201 - the report of a program

@@ -114,56 +114,40 @@ def test_with_one_flavor_nobody_waits_for_what_the_cohort_has_left(world: World,
 
 
 @given(worlds(), SHARINGS)
-def test_every_waiting_workload_is_decided_on_once_and_told_why(world: World, sharing: FairSharing | None) -> None:
+def test_every_waiting_workload_is_decided_on_once_and_told_why_and_each_victim_runs_and_is_one_preemptors(
+    world: World, sharing: FairSharing | None
+) -> None:
     decisions = a_pass(world, sharing).decisions
     assert sorted(one.workload.name for one in decisions) == sorted(one.name for one in world.waiting)
     for decision in decisions:
         assert decision.reason.endswith(".")
         assert bool(decision.victims) == (decision.outcome is Outcome.PREEMPTING)
+    victims = [victim.admitted.workload.name for one in decisions for victim in one.victims]
+    assert len(victims) == len(set(victims))
+    assert set(victims) <= {one.workload.name for one in world.running}
 
 
 @given(worlds(), SHARINGS)
-def test_a_preemptor_fits_without_its_victims(world: World, sharing: FairSharing | None) -> None:
+def test_a_preemptor_fits_without_its_victims_none_of_which_could_have_been_spared(
+    world: World, sharing: FairSharing | None
+) -> None:
+    snapshot = world.snapshot
     for preemptor, victims in preemptions(world, sharing):
-        if victims:
-            snapshot = world.snapshot
-            assert not snapshot.usage.fits(preemptor.queue, preemptor.amounts)
-            with snapshot.without([victim.admitted for victim in victims]):
-                assert snapshot.usage.fits(preemptor.queue, preemptor.amounts)
-
-
-@given(worlds(), SHARINGS)
-def test_no_victim_could_have_been_spared(world: World, sharing: FairSharing | None) -> None:
-    for preemptor, victims in preemptions(world, sharing):
-        snapshot = world.snapshot
-        for spared in victims:
-            with snapshot.without([victim.admitted for victim in victims if victim is not spared]):
-                # Without fair sharing, some may only be taken by a queue that does not borrow afterwards.
-                assert not snapshot.usage.fits(preemptor.queue, preemptor.amounts, may_borrow=sharing is not None)
-
-
-@given(worlds(), SHARINGS)
-def test_victims_use_what_is_contested_and_those_of_others_borrow(world: World, sharing: FairSharing | None) -> None:
-    for preemptor, victims in preemptions(world, sharing):
+        assert not victims or not snapshot.usage.fits(preemptor.queue, preemptor.amounts)
         for victim in victims:
             assert not preemptor.contested.isdisjoint(victim.admitted.usage)
             queue = world.tree.queues[victim.admitted.workload.queue]
             if queue is not preemptor.queue:
                 assert queue.root is preemptor.queue.root
-                assert any(world.snapshot.usage.exceeds_quota(queue, fr) for fr in preemptor.contested)
-
-
-@given(worlds(), SHARINGS)
-def test_only_what_runs_is_preempted(world: World, sharing: FairSharing | None) -> None:
-    running = {one.workload.name for one in world.running}
-    decisions = a_pass(world, sharing).decisions
-    assert {victim.admitted.workload.name for one in decisions for victim in one.victims} <= running
-
-
-@given(worlds(), SHARINGS)
-def test_no_two_preemptors_count_on_the_same_victim(world: World, sharing: FairSharing | None) -> None:
-    names = [victim.admitted.workload.name for one in a_pass(world, sharing).decisions for victim in one.victims]
-    assert len(names) == len(set(names))
+                assert any(snapshot.usage.exceeds_quota(queue, fr) for fr in preemptor.contested)
+        everybody = [victim.admitted for victim in victims]
+        for spared in [None, *everybody] if victims else []:
+            with snapshot.without([one for one in everybody if one is not spared]):
+                if spared is None:
+                    assert snapshot.usage.fits(preemptor.queue, preemptor.amounts)
+                else:
+                    # Without fair sharing, some may only be taken by a queue that does not borrow afterwards.
+                    assert not snapshot.usage.fits(preemptor.queue, preemptor.amounts, may_borrow=sharing is not None)
 
 
 @given(worlds(), SHARINGS, st.randoms(use_true_random=False))

@@ -1,18 +1,11 @@
-"""Every row that we have of Kueue's test suite, replayed; `python -m tests.fairness.kueue_rows` prints the report."""
+"""Every row that we have of Kueue's test suite, replayed."""
 
 from __future__ import annotations
 
 import pytest
 
 from tests.fairness.case_rows import Row
-from tests.fairness.kueue_rows import (
-    KINDS,
-    NOT_APPLICABLE,
-    NOT_REPRODUCED_YET,
-    replay,
-    report,
-    rows_of,
-)
+from tests.fairness.kueue_rows import KINDS, replay, rows_of
 
 ROWS = [row for kind in KINDS for row in rows_of(kind)]
 
@@ -21,27 +14,9 @@ def test_there_are_rows_of_every_kind() -> None:
     assert {row["kind"] for row in ROWS} == set(KINDS)
 
 
-@pytest.mark.parametrize(
-    "row",
-    [
-        pytest.param(
-            row,
-            id=row["id"],
-            marks=[pytest.mark.xfail(reason=NOT_REPRODUCED_YET[row["id"]], strict=True)]
-            if row["id"] in NOT_REPRODUCED_YET
-            else [],
-        )
-        for row in ROWS
-        if row["id"] not in NOT_APPLICABLE
-    ],
-)
+@pytest.mark.parametrize("row", [pytest.param(row, id=row["id"]) for row in ROWS])
 def test_the_engine_decides_as_kueue_does(row: Row) -> None:
     assert replay(row) == []
-
-
-def test_the_report_counts_every_row() -> None:
-    counted = [line.partition(": ")[2] for line in report().splitlines() if not line.startswith(" ")]
-    assert sum(int(part.split()[0]) for line in counted for part in line.split(", ")) == len(ROWS)
 
 
 def test_a_row_with_another_outcome_is_told_apart() -> None:
@@ -54,7 +29,3 @@ def test_a_row_with_another_outcome_is_told_apart() -> None:
     assert replay({**cycle, "expect": {**cycle["expect"], "admitted": []}})
     penalty = next(row for row in ROWS if row["kind"] == "time_fairshare")
     assert replay({**penalty, "half_life_s": 2 * penalty["half_life_s"]})
-
-
-def test_lists_of_excused_rows_name_rows_that_exist() -> None:
-    assert {*NOT_APPLICABLE, *NOT_REPRODUCED_YET} <= {row["id"] for row in ROWS}

@@ -241,17 +241,6 @@ def test_nobody_gives_way_twice_for_the_same_job(policy: FairnessPolicy) -> None
 
 
 @BOTH
-def test_without_queues_jobs_start_in_their_order_on_the_first_machine_that_fits(policy: FairnessPolicy) -> None:
-    queues = Queues([QueueSettings(DEFAULT_QUEUE, policy=policy)])
-    machines = [Machine("used-last", 1), Machine("older", 1)]
-
-    found = plan(Situation(GPU_TYPE, queues, NOW, machines, [], waiting(3, DEFAULT_QUEUE)))
-
-    assert found.starts == {"default-0": "used-last", "default-1": "older"}
-    assert set(found.waiting) == {"default-2"}
-
-
-@BOTH
 def test_jobs_that_ask_for_it_are_spread_and_the_others_are_packed(policy: FairnessPolicy) -> None:
     queues = Queues([QueueSettings(DEFAULT_QUEUE, policy=policy)])
     machines = [Machine("m1", 4), Machine("m2", 4)]

@@ -124,6 +124,7 @@ class ScriptedIdentity:
         self.scopes: dict[str, list[str]] = {}
         self.resolved: dict[str, identity_pb2.ResolveKeysResponse] = {}
         self.visible: dict[str, list[str]] = {}
+        self.managed: dict[str, list[str]] = {}
 
     async def AuthenticateToken(self, request: Any, context: Any) -> identity_pb2.AuthenticateTokenResponse:
         if request.token not in ACCOUNTS:
@@ -140,6 +141,7 @@ class ScriptedIdentity:
             admin="admin" in scopes,
             scopes=scopes,
             visible_account_ids=[account_id, *self.visible.get(request.token, ())],
+            managed_account_ids=self.managed.get(request.token, ()),
         )
 
     async def ResolveKeys(self, request: Any, context: Any) -> identity_pb2.ResolveKeysResponse:

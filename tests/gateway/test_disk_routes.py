@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import grpc
 import pytest
 
-from tests.gateway.refusals import refusal
 from tests.gateway.running_gateway import RunningGateway
 from tests.gateway.scripted_services import ADMIN_TOKEN, USER_TOKEN
 
@@ -88,14 +86,6 @@ async def test_the_files_of_a_disk_are_listed(gateway: RunningGateway) -> None:
 async def test_a_snapshot_that_was_asked_for_is_described(gateway: RunningGateway) -> None:
     taken = (await gateway.http.post(f"{DISKS}/work/snapshot", headers=USER)).json()
     assert taken == {**SNAPSHOT, "is_unchanged": True, "skipped": 2}
-
-
-async def test_a_disk_that_a_reservation_has_is_a_conflict(gateway: RunningGateway) -> None:
-    said = "'work' is held by res_1, which is active"
-    gateway.refusals["DeleteDisk"] = refusal(grpc.StatusCode.ABORTED, said)
-    answer = await gateway.http.delete(f"{DISKS}/work", headers=USER)
-    assert answer.status_code == 409
-    assert "res_1" in answer.json()["detail"]
 
 
 async def test_a_reservation_names_its_disk(gateway: RunningGateway) -> None:

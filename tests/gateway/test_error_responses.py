@@ -57,24 +57,30 @@ async def test_wrong_token_names_the_header(gateway: RunningGateway) -> None:
     assert (response.status_code, response.json()["errors"][0]["field"]) == (401, "Authorization")
 
 
+async def test_an_unknown_query_parameter_is_named_on_every_route(gateway: RunningGateway) -> None:
+    gateway.http.event_hooks = {}
+    for path, operations in gateway.app.openapi()["paths"].items():
+        for method in operations:
+            response = await gateway.http.request(method, f"{path.replace('{', '').replace('}', '')}?bogus=1", json={})
+            assert (response.status_code, response.json()["errors"][0]["field"]) == (422, "bogus"), (method, path)
+
+
 @pytest.mark.parametrize(
-    ("fields", "field", "fix"),
+    ("path", "fix"),
     [
-        ({"mode": "chek"}, "mode", "must be one of 'check', 'benchmark', 'full', 'sample' or 'sandbox'"),
-        ({"cdoe": "x"}, "cdoe", "is not a field of this request; remove it, or correct its name"),
-        ({"code": 12}, "code", "must be a string"),
-        ({"priority": "high"}, "priority", "must be a whole number"),
-        ({"priority": 1e30}, "priority", "must be a whole number"),
-        ({"priority": 101}, "priority", "must be less than or equal to 100"),
-        ({"launch_plan": [1]}, "launch_plan", "must be a JSON object"),
-        ({"fallback_gpu_types": "MI210"}, "fallback_gpu_types", "must be a JSON array"),
+        (f"{SUBMIT}?sate=QUEUED&state=QUEUED", "must be one of page_size, page_token, problem, account_id, user_id"),
+        (f"{SUBMIT}/job_1?a=", "is not a parameter of this route, which has none; remove it"),
+        ("/api/v1/billing/report?start=2026-11-01", "must be one of from, to; it is 'start', and the nearest is"),
     ],
 )
-async def test_a_wrong_field_is_reported_with_what_it_must_be(
-    gateway: RunningGateway, fields: dict[str, object], field: str, fix: str
-) -> None:
-    response = await gateway.http.post(SUBMIT, json={"problem": "relu", "code": "x", **fields})
-    assert (response.status_code, response.json()["errors"]) == (422, [{"field": field, "message": fix}])
+async def test_an_unknown_query_parameter_says_which_there_are(gateway: RunningGateway, path: str, fix: str) -> None:
+    response = await gateway.http.get(path)
+    [error] = response.json()["errors"]
+    assert (response.status_code, error["message"].startswith(fix)) == (422, True), error
+
+
+async def test_the_page_keeps_the_answer_of_a_sign_in(gateway: RunningGateway) -> None:
+    assert (await gateway.http.get("/?code=1&state=2")).status_code == 200
 
 
 async def test_malformed_json_is_located(gateway: RunningGateway) -> None:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-import grpc
 import pytest
 from wavepool.scheduler.v1 import metrics_pb2
 
-from tests.gateway.refusals import refusal
 from tests.gateway.running_gateway import RunningGateway
 from tests.gateway.scripted_services import ADMIN_TOKEN, OPERATOR_TOKEN, USER_TOKEN
 
@@ -70,21 +68,6 @@ async def test_the_period_and_the_grouping_are_passed_on(gateway: RunningGateway
     asked = gateway.calls["GetJobMetrics"][-1]
     assert not asked.HasField("start_time")
     assert not asked.HasField("end_time")
-
-
-@pytest.mark.parametrize("query", ["group_by=colour", "since=yesterday", "since=5", f"account_id={'x' * 101}"])
-async def test_a_bad_question_is_a_422(gateway: RunningGateway, query: str) -> None:
-    assert (await gateway.http.get(f"{JOBS}?{query}")).status_code == 422
-
-
-async def test_a_period_that_the_scheduler_refuses_has_the_names_of_http(gateway: RunningGateway) -> None:
-    wrong = (("start_time", "must not be after the end"),)
-    gateway.refusals["GetJobMetrics"] = refusal(grpc.StatusCode.INVALID_ARGUMENT, "", wrong)
-    answer = await gateway.http.get(JOBS)
-    assert (answer.status_code, answer.json()["errors"]) == (
-        422,
-        [{"field": "since", "message": "must not be after the end"}],
-    )
 
 
 async def test_everybody_sees_what_waits_now(gateway: RunningGateway) -> None:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import grpc
 import pytest
 
-from tests.gateway.refusals import refusal
 from tests.gateway.running_gateway import RunningGateway
 from tests.gateway.scripted_answers import MANY_DAYS
 from tests.gateway.scripted_services import ADMIN_TOKEN
@@ -57,11 +55,3 @@ async def test_a_user_gets_the_own_days_and_only_an_administrator_the_operators(
     assert len(gateway.calls["ProjectCosts"]) == asked
     assert (await gateway.http.get(f"{PATH}?operator=true", headers=ADMIN)).status_code == 200
     assert gateway.calls["ProjectCosts"][-1].account_id == ""
-
-
-async def test_billings_refusals_name_the_parameter(gateway: RunningGateway) -> None:
-    violations = (("gpu_type", "must be one of MI300X"),)
-    gateway.refusals["ListScenarios"] = refusal(grpc.StatusCode.INVALID_ARGUMENT, violations=violations)
-    answer = await gateway.http.get(f"{PATH}?gpu_type=MI3")
-    assert answer.status_code == 422
-    assert answer.json()["errors"] == [{"field": "gpu_type", "message": "must be one of MI300X"}]

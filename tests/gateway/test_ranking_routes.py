@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import grpc
 import pytest
 from wavepool.submission.v1.submission_pb2 import TIMING_MODE_FIRST_CALL
 
-from tests.gateway.refusals import refusal
 from tests.gateway.running_gateway import RunningGateway
 from tests.gateway.scripted_services import ADMIN_TOKEN, USER_TOKEN
 
@@ -38,11 +36,6 @@ async def test_all_that_was_asked_for_is_passed_on(gateway: RunningGateway) -> N
     assert (asked.timing_mode, asked.user_id) == (TIMING_MODE_FIRST_CALL, "user_user")
 
 
-@pytest.mark.parametrize("query", ["", "?problem=", "?problem=vecadd&limit=0", "?problem=vecadd&timing=lukewarm"])
-async def test_a_bad_question_is_a_422(gateway: RunningGateway, query: str) -> None:
-    assert (await gateway.http.get(f"/api/v1/rankings{query}")).status_code == 422
-
-
 async def test_a_comparison_is_of_the_callers_own_accounts(gateway: RunningGateway) -> None:
     gateway.services.identity.visible[USER_TOKEN] = ["acc_team"]
     found = (await gateway.http.get(COMPARISONS)).json()
@@ -60,10 +53,3 @@ async def test_a_comparison_is_of_the_callers_own_accounts(gateway: RunningGatew
     assert (asked.base_job_id, asked.other_job_id) == ("job_1", "job_2")
     await gateway.http.get(COMPARISONS, headers=ADMIN)
     assert not gateway.calls["CompareJobs"][-1].account_ids, "operators compare everybody's"
-
-
-async def test_what_cannot_be_compared_is_a_409_that_says_why(gateway: RunningGateway) -> None:
-    why = "They are of different problems."
-    gateway.refusals["CompareJobs"] = refusal(grpc.StatusCode.FAILED_PRECONDITION, why)
-    answer = await gateway.http.get(COMPARISONS)
-    assert (answer.status_code, answer.json()["detail"]) == (409, why)

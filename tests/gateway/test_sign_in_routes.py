@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Any
 
 import grpc
 import pytest
@@ -54,28 +53,6 @@ async def test_the_code_of_a_browser_is_passed_on(gateway: RunningGateway) -> No
     assert (await gateway.http.post(ROUTE, headers=NOBODY, json=CODE)).status_code == 201
     made = sign_in_pb2.AuthorizationCode(code="c", code_verifier="v", redirect_uri="https://w.example/")
     assert gateway.calls["SignIn"] == [sign_in_pb2.SignInRequest(authorization_code=made, nonce="n")]
-
-
-@pytest.mark.parametrize("body", [{}, {"nonce": "n"}, {"id_token": ""}, CODE | {"id_token": "a.b.c"}, {"user": "x"}])
-async def test_without_one_proof_nobody_is_signed_in(gateway: RunningGateway, body: dict[str, Any]) -> None:
-    answer = await gateway.http.post(ROUTE, headers=NOBODY, json=body)
-    assert answer.status_code == 422
-    assert not gateway.calls["SignIn"]
-
-
-@pytest.mark.parametrize(
-    ("code", "status"),
-    [
-        (grpc.StatusCode.INVALID_ARGUMENT, 422),
-        (grpc.StatusCode.PERMISSION_DENIED, 403),
-        (grpc.StatusCode.FAILED_PRECONDITION, 409),
-    ],
-)
-async def test_a_refusal_says_why(gateway: RunningGateway, code: grpc.StatusCode, status: int) -> None:
-    gateway.refusals["SignIn"] = refusal(code, "because of this")
-    answer = await gateway.http.post(ROUTE, headers=NOBODY, json={"id_token": "a.b.c"})
-    assert (answer.status_code, answer.json()["detail"]) == (status, "because of this")
-    assert answer.headers["content-type"] == "application/problem+json"
 
 
 @pytest.mark.parametrize("method", ["GET", "POST"])

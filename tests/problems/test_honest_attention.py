@@ -7,10 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from problems.library.catalogue import Catalogue
-from tests.problems.honest import Inputs, wrong_cases
+from tests.problems.honest import F, Inputs, are_right, fail, to_half
 
-F = np.float32
 PIECE = 16
 
 
@@ -22,7 +20,7 @@ def scores(v: Inputs) -> NDArray[Any]:
     return total * F(1 / np.sqrt(v["E"]))
 
 
-def running(v: Inputs, s: NDArray[Any]) -> NDArray[Any]:
+def in_pieces(v: Inputs, s: NDArray[Any]) -> NDArray[Any]:
     """Grows the weights and their sum by a few keys at a time."""
     largest = np.full((*s.shape[:-1], 1), -np.inf, F)
     weights, total = np.zeros_like(largest), np.zeros_like(v["V"])
@@ -37,33 +35,22 @@ def running(v: Inputs, s: NDArray[Any]) -> NDArray[Any]:
     return total / weights
 
 
-def plain(v: Inputs, s: NDArray[Any]) -> NDArray[Any]:
-    powers = np.exp(s)
+def without_a_maximum(v: Inputs) -> NDArray[Any]:
+    powers = np.exp(scores(v))
     return (powers / powers.sum(axis=-1, keepdims=True)) @ v["V"]
 
 
-def test_attention_in_pieces_is_right(catalogue: Catalogue) -> None:
-    assert wrong_cases(catalogue, "scaled-dot-attention", lambda v: running(v, scores(v))) == []
+def with_a_causal_mask(v: Inputs) -> NDArray[Any]:
+    hidden = np.triu(np.ones((v["S"], v["S"]), np.bool_), 1)
+    return in_pieces(v, np.where(hidden, F(-1e30), scores(v)))
 
 
-def test_attention_without_a_maximum_is_right(catalogue: Catalogue) -> None:
-    assert wrong_cases(catalogue, "scaled-dot-attention", lambda v: plain(v, scores(v))) == []
-
-
-def test_scores_that_are_not_scaled_are_wrong(catalogue: Catalogue) -> None:
-    assert len(wrong_cases(catalogue, "scaled-dot-attention", lambda v: running(v, scores(v) * F(1.01)))) == 10
-
-
-def test_scores_of_half_precision_are_wrong(catalogue: Catalogue) -> None:
-    def answer(v: Inputs) -> NDArray[Any]:
-        return running(v, scores(v).astype(np.float16).astype(F))
-
-    assert len(wrong_cases(catalogue, "scaled-dot-attention", answer)) > 5
-
-
-def test_a_causal_mask_is_wrong(catalogue: Catalogue) -> None:
-    def answer(v: Inputs) -> NDArray[Any]:
-        hidden = np.triu(np.ones((v["S"], v["S"]), np.bool_), 1)
-        return running(v, np.where(hidden, F(-1e30), scores(v)))
-
-    assert len(wrong_cases(catalogue, "scaled-dot-attention", answer)) == 10
+test_honest_attention = are_right(
+    ("scaled-dot-attention", lambda v: in_pieces(v, scores(v))),
+    ("scaled-dot-attention", without_a_maximum),
+)
+test_other_scores = fail(
+    ("scaled-dot-attention", 10, lambda v: in_pieces(v, scores(v) * F(1.01))),
+    ("scaled-dot-attention", 6, lambda v: in_pieces(v, to_half(scores(v)))),
+    ("scaled-dot-attention", 10, with_a_causal_mask),
+)

@@ -1,17 +1,85 @@
-"""Image kernels as people write them: sums that slide, gradients by convolution."""
+"""Convolutions, pooling and image kernels as people write them: tap by tap, from the outputs' side, sums that slide."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from problems.library.catalogue import Catalogue
-from tests.problems.honest import Inputs, wrong_cases
+from tests.problems.honest import F, Inputs, are_right, fail, running_sum, to_half
 
-F = np.float32
+
+def convolved(signal: NDArray[Any], taps: NDArray[Any]) -> NDArray[Any]:
+    """One running fp32 sum for each place, the last tap first."""
+    padded = np.pad(signal, [(side // 2, side // 2) for side in taps.shape])
+    windows = np.lib.stride_tricks.sliding_window_view(padded, signal.shape)
+    total = np.zeros_like(signal)
+    for place in reversed(list(np.ndindex(taps.shape))):
+        total += windows[place] * taps[place]
+    return total
+
+
+def conv_1d(v: Inputs) -> NDArray[Any]:
+    # numpy would swap the two if the filter were longer than the signal.
+    padded = np.pad(v["A"], v["K"] // 2)
+    windows = np.lib.stride_tricks.sliding_window_view(padded, v["K"])
+    return np.concatenate([running_sum(part * v["B"])[:, 0] for part in np.array_split(windows, 16)])
+
+
+def activated(v: Inputs) -> NDArray[Any]:
+    rectified = without_swish(v)
+    return rectified * (np.clip(rectified + F(3), F(0), F(6)) * F(1 / 6))
+
+
+def without_swish(v: Inputs) -> NDArray[Any]:
+    return np.maximum(convolved(v["image"], v["kernel"]), F(0))
+
+
+def pooled(v: Inputs, outside: float) -> NDArray[Any]:
+    """All windows as a view, without copies, with one more dimension for each dimension of the tensor."""
+    tensor, dilation = v["input"], v.get("dilation", 1)
+    reach = dilation * (v["kernel_size"] - 1) + 1
+    padded = np.pad(tensor, v["padding"], constant_values=outside)
+    view = np.lib.stride_tricks.sliding_window_view(padded, (reach,) * tensor.ndim)
+    steps = (slice(None, None, v["stride"]),) * tensor.ndim + (slice(None, None, dilation),) * tensor.ndim
+    return view[steps]
+
+
+def running_mean(v: Inputs) -> NDArray[Any]:
+    view = pooled(v, 0.0)
+    dimensions = v["input"].ndim
+    total = np.zeros(view.shape[:dimensions], F)
+    for place in product(range(v["kernel_size"]), repeat=dimensions):
+        total += view[(..., *place)]
+    return total * (F(1) / F(v["kernel_size"] ** dimensions))
+
+
+def mean_without_padding(v: Inputs) -> NDArray[Any]:
+    """Divides each sum by the number of places inside the tensor: that is another problem."""
+    inside = running_mean({**v, "input": np.ones_like(v["input"])})
+    return running_mean(v) / inside
+
+
+def mean_of_half_precision(v: Inputs) -> NDArray[Any]:
+    return running_mean({**v, "input": to_half(v["input"])})
+
+
+def largest(v: Inputs) -> NDArray[Any]:
+    dimensions = v["input"].ndim
+    return pooled(v, -np.inf).max(axis=tuple(range(dimensions, 2 * dimensions)))
+
+
+def largest_beside_zeros(v: Inputs) -> NDArray[Any]:
+    return np.maximum(largest(v), F(0))
+
+
+def histogram(v: Inputs) -> NDArray[Any]:
+    counts = np.zeros(v["num_bins"], F)
+    np.add.at(counts, v["image"].astype(np.int32).reshape(-1), F(1))
+    return counts
 
 
 def sliding_sums(values: NDArray[Any], reach: int) -> NDArray[Any]:
@@ -39,8 +107,7 @@ def blur_of_zeros_around(v: Inputs) -> NDArray[Any]:
     return box_sums(v["input_image"], v["kernel_size"] // 2) / F(v["kernel_size"] ** 2)
 
 
-def edges(v: Inputs, fringe: Callable[[NDArray[Any]], NDArray[Any]] = lambda size: size) -> NDArray[Any]:
-    image = v["input_image"]
+def edges(image: NDArray[Any], fringe: Callable[[NDArray[Any]], NDArray[Any]]) -> NDArray[Any]:
     padded = np.pad(image, 1)
     across = padded[1:-1, 2:] * F(0.5) + padded[1:-1, :-2] * F(-0.5)
     down = padded[2:, 1:-1] * F(0.5) + padded[:-2, 1:-1] * F(-0.5)
@@ -54,41 +121,32 @@ def without_fringe(size: NDArray[Any]) -> NDArray[Any]:
     return inner
 
 
-def gray(v: Inputs) -> NDArray[Any]:
-    red, green, blue = (v["rgb_image"][..., channel] for channel in range(3))
+def gray(image: NDArray[Any]) -> NDArray[Any]:
+    red, green, blue = (image[..., channel] for channel in range(3))
     return F(0.114) * blue + (F(0.587) * green + F(0.299) * red)
 
 
-def test_sums_that_slide_blur_right(catalogue: Catalogue) -> None:
-    assert wrong_cases(catalogue, "box-blur", blur) == []
-
-
-def test_a_blur_does_not_count_what_lies_outside_the_image(catalogue: Catalogue) -> None:
-    assert len(wrong_cases(catalogue, "box-blur", blur_of_zeros_around)) == 10
-
-
-def test_a_blur_in_half_precision_is_wrong(catalogue: Catalogue) -> None:
-    assert wrong_cases(catalogue, "box-blur", lambda v: blur(v).astype(np.float16).astype(F))
-
-
-def test_edges_by_convolution_are_right(catalogue: Catalogue) -> None:
-    assert wrong_cases(catalogue, "edge-detect", lambda v: edges(v, without_fringe)) == []
-
-
-def test_the_fringe_of_an_image_has_no_edges(catalogue: Catalogue) -> None:
-    assert len(wrong_cases(catalogue, "edge-detect", edges)) == 10
-
-
-def test_edges_of_half_precision_are_wrong(catalogue: Catalogue) -> None:
-    def lazy(v: Inputs) -> NDArray[Any]:
-        return edges({"input_image": v["input_image"].astype(np.float16).astype(F)}, without_fringe)
-
-    assert wrong_cases(catalogue, "edge-detect", lazy)
-
-
-def test_gray_in_any_order_of_channels_is_right(catalogue: Catalogue) -> None:
-    assert wrong_cases(catalogue, "grayscale", gray) == []
-
-
-def test_red_and_blue_are_not_alike(catalogue: Catalogue) -> None:
-    assert len(wrong_cases(catalogue, "grayscale", lambda v: gray({"rgb_image": v["rgb_image"][..., ::-1]}))) == 9
+test_honest_images = are_right(
+    ("conv-1d", conv_1d),
+    ("conv-2d", lambda v: convolved(v["A"], v["B"])),
+    ("conv-square-3d", lambda v: convolved(v["A"], v["B"])),
+    ("conv2d-relu-hardswish", activated),
+    *((f"avg-pool-{n}d", running_mean) for n in (1, 2, 3)),
+    *((f"max-pool-{n}d", largest) for n in (1, 2, 3)),
+    ("histogram", histogram),
+    ("box-blur", blur),
+    ("edge-detect", lambda v: edges(v["input_image"], without_fringe)),
+    ("grayscale", lambda v: gray(v["rgb_image"])),
+)
+test_other_images = fail(
+    ("conv-square-3d", 1, lambda v: convolved(v["A"], v["B"][::-1, ::-1, ::-1])),
+    ("conv2d-relu-hardswish", 2, without_swish),
+    *((f"avg-pool-{n}d", 2, mean_without_padding) for n in (1, 2, 3)),
+    *((f"avg-pool-{n}d", 1, mean_of_half_precision) for n in (1, 2, 3)),
+    *((f"max-pool-{n}d", 1, largest_beside_zeros) for n in (1, 2, 3)),
+    ("box-blur", 10, blur_of_zeros_around),
+    ("box-blur", 1, lambda v: to_half(blur(v))),
+    ("edge-detect", 10, lambda v: edges(v["input_image"], lambda size: size)),
+    ("edge-detect", 1, lambda v: edges(to_half(v["input_image"]), without_fringe)),
+    ("grayscale", 9, lambda v: gray(v["rgb_image"][..., ::-1])),
+)

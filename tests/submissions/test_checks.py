@@ -57,9 +57,14 @@ def test_what_front_ends_call_hip_is_hip(language: str) -> None:
     assert admitted(language=language).language == "hip"
 
 
+@pytest.mark.parametrize("language", ["cuda", "CUDA", "cuda-cpp", " nvcc "])
+def test_cuda_is_taken_and_stays_known_as_cuda(language: str) -> None:
+    assert admitted(language=language).language == "cuda"
+
+
 @pytest.mark.parametrize(
     ("language", "fix"),
-    [("cuda", "hipify"), ("python", "HIP C++"), ("triton", "HIP C++"), ("Mojo", "HIP C++"), ("cobol", "HIP C++")],
+    [("python", "HIP C++"), ("triton", "HIP C++"), ("Mojo", "HIP C++"), ("cobol", "HIP C++")],
 )
 def test_other_languages_are_refused_with_the_fix(language: str, fix: str) -> None:
     assert fix in refusal(language=language)["language"]
@@ -87,7 +92,7 @@ def test_source_without_a_program_is_refused(source: str) -> None:
 
 
 def test_everything_that_is_wrong_is_named_at_once_and_each_field_once() -> None:
-    wrong = refusal(source="", language="cuda", mode=0, launch_plan=" " * (MAX_PLAN_BYTES + 1), timing_mode=9)
+    wrong = refusal(source="", language="mojo", mode=0, launch_plan=" " * (MAX_PLAN_BYTES + 1), timing_mode=9)
     assert set(wrong) == {"source", "language", "mode", "launch_plan", "timing_mode"}
     assert "65,537 bytes" in wrong["launch_plan"]
 

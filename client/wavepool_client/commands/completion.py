@@ -12,6 +12,7 @@ from wavepool_client.reservation_client import ALIVE
 from wavepool_client.text.identity import owner_text, works
 from wavepool_client.text.machines import gpu_text
 from wavepool_client.text.reservations import gpus_text
+from wavepool_client.text.submission_rows import submission_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,17 +42,13 @@ def _listed(
     return complete
 
 
-def _submission_text(job: dict[str, Any]) -> str:
-    return f"{job.get('problem')} {job.get('mode')}, {job.get('status') or job.get('state')}"
-
-
 def _token_text(token: dict[str, Any]) -> str | None:
     return str(token.get("name")) if works(token, datetime.now(UTC)) else None
 
 
 complete_machine = _listed("machines", lambda one: f"{one.get('state')} {gpu_text(one)}", "id")
 complete_problem = _listed("problems", lambda one: str(one.get("title")), "slug")
-complete_submission = _listed("submissions", _submission_text, "id", page_size=20)
+complete_submission = _listed("submissions", submission_text, "id", page_size=20)
 complete_reservation = _listed(
     "reservations", lambda one: f"{one.get('state')}, {gpus_text(one)}", "id", "name", page_size=200, state=ALIVE
 )

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import re
-from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import Annotated, Any
 
 import typer
 
-from wavepool_client.commands.options import Client, Group, Shown, answered
-from wavepool_client.errors import InputError
+from wavepool_client.commands.options import Client, Group, Shown, SinceOption, UntilOption, answered, instant_option
 from wavepool_client.terminal.result_printing import table_of
 
 app = Group(
@@ -20,9 +17,6 @@ app = Group(
     "wavepool metrics --by problem --since 2026-11-01 --until 2026-12-01 --json | jq '.groups[].efficiency'",
     "wavepool metrics queues",
 )
-
-_UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
-_AGO = re.compile(rf"(\d{{1,5}})([{''.join(_UNITS)}])")
 
 
 class Grouping(StrEnum):
@@ -42,14 +36,12 @@ def metrics(
     gateway: Client,
     *,
     by: Annotated[Grouping, typer.Option("--by", help="How to group the jobs.")] = Grouping.ALL,
-    since: Annotated[
-        str, typer.Option("--since", metavar="TIME", help="24h, 7d, or a day or instant (UTC). Default: 24h.")
-    ] = "",
-    until: Annotated[str, typer.Option("--until", metavar="TIME", help="Likewise. Default: now.")] = "",
+    since: SinceOption = "",
+    until: UntilOption = "",
     account: Annotated[str, typer.Option("--account", metavar="ID", help="Default: your own; for operators all.")] = "",
 ) -> Shown:
     """Show how the jobs of a period ended, waited and ran, and how their GPU time was used."""
-    given = {"group_by": by.value, "since": _instant("--since", since), "until": _instant("--until", until)}
+    given = {"group_by": by.value, "since": instant_option("--since", since), "until": instant_option("--until", until)}
     found = gateway.job_metrics({**given, "account_id": account})
     yield found
     if not found["groups"]:
@@ -77,17 +69,6 @@ def queues(gateway: Client) -> Shown:
         *(f"ended in {minutes:g} min", "failed", "lost"),
     )
     yield table_of(columns, map(_queue_row, found["queues"]))
-
-
-def _instant(option: str, text: str) -> str:
-    """An instant for the gateway, which understands days and instants itself."""
-    ago = _AGO.fullmatch(text)
-    if not ago:
-        return text
-    try:
-        return (datetime.now(UTC) - timedelta(**{_UNITS[ago[2]]: int(ago[1])})).isoformat()
-    except OverflowError as error:
-        raise InputError(f"{option}: {text} ago is before all dates") from error
 
 
 def _row(one: dict[str, Any]) -> tuple[object, ...]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Generator
 from contextlib import closing
+from datetime import UTC, datetime, timedelta
 from functools import wraps
 from inspect import Parameter, signature
 from pathlib import Path
@@ -44,10 +46,16 @@ IdArgument = Annotated[
         metavar="ID", autocompletion=complete_submission, help="A submission's id, as `wavepool jobs` lists them."
     ),
 ]
+SinceOption = Annotated[
+    str, typer.Option("--since", metavar="TIME", help="24h, 7d, or a day or instant (UTC unless it has a zone).")
+]
+UntilOption = Annotated[str, typer.Option("--until", metavar="TIME", help="Likewise; not included. Default: now.")]
 UserOption = Annotated[
     str, typer.Option("--user", help="A user's name or id. Default: you.", autocompletion=complete_user)
 ]
 
+_UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+_AGO = re.compile(rf"(\d{{1,5}})([{''.join(_UNITS)}])")
 Gateway: TypeAlias = GatewayClient
 Shown: TypeAlias = Generator[object, None, None]
 Command: TypeAlias = Callable[..., None]
@@ -61,6 +69,17 @@ def connect(endpoint: str | None, token: str | None) -> Client:
 def examples(*lines: str) -> str:
     """The epilog of a command's help: examples, a line each."""
     return "\n".join(["\b", "Examples:", *(f"  {line}" for line in lines)])
+
+
+def instant_option(name: str, text: str) -> str:
+    """An instant for the gateway, which understands days and instants itself; raises InputError."""
+    ago = _AGO.fullmatch(text)
+    if not ago:
+        return text
+    try:
+        return (datetime.now(UTC) - timedelta(**{_UNITS[ago[2]]: int(ago[1])})).isoformat()
+    except OverflowError as error:
+        raise InputError(f"{name}: {text} ago is before all dates") from error
 
 
 def agrees(question: str, *, yes: bool) -> bool:

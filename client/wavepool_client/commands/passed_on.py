@@ -29,23 +29,15 @@ class Reserves(TyperCommand):
     """A command that makes reservations, and says why it lacks options that other tools have for that."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - as above
-        """Parses the words; raises InputError for an option that Wavepool will not have, or that is empty."""
+        """Parses the words; raises InputError for an option that Wavepool will not have."""
         try:
-            rest = super().parse_args(ctx, args)
+            return super().parse_args(ctx, args)
         except Exception as error:
             # Only errors of typer about an option have its name.
             name = str(getattr(error, "option_name", ""))
             if name in NOT_HERE:
                 raise InputError(f"{name}: {NOT_HERE[name]}") from error
             raise
-        for option in self.params:
-            # An empty variable of a script would else be taken as an option that was left out.
-            if (
-                ctx.params.get(option.name) in ("", [""])
-                and ctx.get_parameter_source(option.name).name == "COMMANDLINE"
-            ):
-                raise InputError(f"{max(option.opts, key=len)}: is empty; give what it needs, or leave it out")
-        return rest
 
 
 class ReservesAndPassesOn(PassesOn, Reserves):

@@ -108,11 +108,21 @@ def quote(
         typer.Option("--seconds", help="Length of the run. Default: the longest time that a run may take."),
     ] = None,
     gpus: Annotated[int, typer.Option("--gpus", help="The number of GPUs.")] = 1,
-    eighths: Annotated[int, typer.Option("--eighths", help="The share of each GPU, from 1 to 8.")] = 8,
+    fraction: Annotated[
+        float,
+        typer.Option(
+            "--fraction",
+            metavar="PART",
+            min=0.1,
+            max=1,
+            help="Part of each GPU, 0.1 to 1, rounded up to 1/8, 1/4, 1/2 or 1.",
+        ),
+    ] = 1.0,
     spot: Annotated[bool, typer.Option("--spot", help="On a spot machine.")] = False,
 ) -> Shown:
     """Show the cost of a submission at current prices, and the most that it can cost."""
     query: dict[str, Any] = {"gpu_type": [one for one in (gpu, *(fallback_gpu or ())) if one]}
+    eighths = next(size for size in (1, 2, 4, 8) if 8 * fraction <= size)
     query |= {"gpus": gpus, "eighths": eighths, "spot": "true" if spot else "false"}
     if seconds is not None:
         query["duration_seconds"] = seconds

@@ -150,6 +150,14 @@ def edit(
     *,
     more: Annotated[float | None, typer.Option("--extend", metavar="HOURS", help="Hours to add.")] = None,
     add_user: AddUserOption = None,
+    add_editor: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--add-editor",
+            metavar="NAME",
+            help="Wavepool user who may log in, and change the reservation as you may. Repeatable.",
+        ),
+    ] = None,
     remove_user: Annotated[
         list[str] | None,
         typer.Option("--remove-user", metavar="NAME", help="User who is logged out and may not return. Repeatable."),
@@ -160,10 +168,11 @@ def edit(
     as_json: JsonOption = False,
 ) -> None:
     """Change a reservation's time, users or name. Without options, prompts on a terminal."""
-    wanted: dict[str, Any] = {"more": more, "add_user": add_user, "remove_user": remove_user, "name": name}
+    who = {"add_user": add_user, "add_editor": add_editor, "remove_user": remove_user}
+    wanted: dict[str, Any] = {"more": more, "name": name, **who}
     asks = not any(wanted.values()) and more is None
     if asks and (as_json or not is_on_terminal()):
-        raise InputError("nothing to change: give --extend, --add-user, --remove-user or --name")
+        raise InputError("nothing to change: give --extend, --add-user, --add-editor, --remove-user or --name")
     with ReservationClient(endpoint, token) as client:
         found = find_reservation(client, reservation)
         reservation_id = str(found["id"])
@@ -172,8 +181,9 @@ def edit(
         more, name = wanted["more"], wanted["name"]
         removed: list[str] = wanted["remove_user"] or []
         added = [key for text in wanted["add_user"] or () for key in people_of(text, "--add-user")]
-        if added or removed:
-            found = client.change_users(reservation_id, added, removed)
+        editors: list[str] = wanted["add_editor"] or []
+        if added or removed or editors:
+            found = client.change_users(reservation_id, added, removed, editors)
             _show_changes(found)
         if name:
             found = client.rename(reservation_id, name)

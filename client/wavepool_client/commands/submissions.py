@@ -18,9 +18,12 @@ from wavepool_client.commands.options import (
     IdArgument,
     JsonOption,
     Shown,
+    SinceOption,
     TokenOption,
+    UntilOption,
     answered,
     connect,
+    instant_option,
 )
 from wavepool_client.errors import InputError
 from wavepool_client.exit_codes import ExitCode
@@ -52,6 +55,7 @@ _DURATION = re.compile(r"(\d+(?:\.\d+)?)([smhd])")
 _UNIT_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 FEW_SUBMISSIONS = 3
 """The command says how many submissions remain if they are no more than this."""
+STATES = ("queued", "provisioning", "running", "settling", "finished", "cancelled", "failed")
 LaunchPlanOption = Annotated[
     Path | None, typer.Option("--launch-plan", help="JSON file with a launch plan, for a source that has only kernels.")
 ]
@@ -197,6 +201,13 @@ def submit(  # noqa: PLR0913 - an argument for each option
             help="Keep its machine idle afterwards at most this long. Default: the pool's limit.",
         ),
     ] = None,
+    wait_for_operator: Annotated[
+        bool,
+        typer.Option(
+            "--wait-for-operator",
+            help="Wait even if no machine can give it these GPUs until an operator changes something.",
+        ),
+    ] = False,
     dtype: Annotated[
         str, typer.Option("--dtype", help="Element type, if the problem has several. Default: its first.")
     ] = "",
@@ -239,7 +250,7 @@ def submit(  # noqa: PLR0913 - an argument for each option
         movable,
         priority,
         deadline_of(deadline, datetime.now(UTC)) if deadline else "",
-        MachineUse(reuse, idle),
+        MachineUse(reuse, idle, wait_for_operator or None),
         profile,
     )
     with connect(endpoint, token) as client:
@@ -291,11 +302,36 @@ def jobs(
     problem: Annotated[
         str | None, typer.Option("--problem", "-p", autocompletion=complete_problem, help="Only this problem.")
     ] = None,
+    state: Annotated[
+        str, typer.Option("--state", "-s", metavar="S,…", help=f"Only these states: {', '.join(STATES)}.")
+    ] = "",
+    verdict: Annotated[
+        str, typer.Option("--verdict", metavar="V,…", help="Only these verdicts, such as accepted,wrong_answer.")
+    ] = "",
+    mode: Annotated[
+        str, typer.Option("--mode", "-m", metavar="M,…", help=f"Only these modes: {', '.join(Mode)}.")
+    ] = "",
+    queue: Annotated[str, typer.Option("--queue", autocompletion=complete_queue, help="Only this queue.")] = "",
+    since: SinceOption = "",
+    until: UntilOption = "",
 ) -> Shown:
     """List the newest submissions."""
-    found = gateway.submissions(limit, problem)
+    found = gateway.submissions(
+        limit,
+        problem,
+        state=_listed(state.upper()),
+        verdict=_listed(verdict.upper().replace("-", "_")),
+        mode=_listed(mode.lower()),
+        queue=queue,
+        since=instant_option("--since", since),
+        until=instant_option("--until", until),
+    )
     yield found
     yield table_of(("id", "problem", "mode", "state", "verdict", "timing", "cost", "created"), map(_row, found))
+
+
+def _listed(text: str) -> list[str]:
+    return [word.strip() for word in text.split(",") if word.strip()]
 
 
 def deadline_of(text: str, now: datetime) -> str:

@@ -6,6 +6,7 @@ import ipaddress
 import os
 import ssl
 from dataclasses import dataclass
+from importlib.metadata import entry_points
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -16,6 +17,8 @@ DEFAULT_ENDPOINT = "http://127.0.0.1:8080"
 DEFAULT_DATA_DIR = Path(".wavepool")
 TOKEN_FILE = "token"  # noqa: S105 - the file's name, not a secret
 ENDPOINT_FILE = "endpoint"
+PLUG_INS = "wavepool.commands"
+"""The group of entry points that add commands, such as those of a server."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,11 @@ def resolve(endpoint: str | None = None, token: str | None = None, data_dir: Pat
         # listens at the usual port while no Wavepool of ours runs.
         known = _first_line(data_dir / TOKEN_FILE)
     return Connection(chosen, known or "")
+
+
+def has_server() -> bool:
+    """True if the whole of Wavepool is installed here, and `wavepool up` with it."""
+    return bool(entry_points(group=PLUG_INS))
 
 
 def _local_gateway(data_dir: Path) -> str | None:

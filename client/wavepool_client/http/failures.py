@@ -14,6 +14,7 @@ from wavepool_client.errors import (
     UnreachableError,
     WavepoolError,
 )
+from wavepool_client.http.connection import has_server
 
 if TYPE_CHECKING:
     import httpx
@@ -30,7 +31,7 @@ def failure_of(response: httpx.Response) -> WavepoolError:
     if status == 401:  # noqa: PLR2004 - HTTP's own number
         return AuthenticationError(
             f"{message}\nGive the token with --token, WAVEPOOL_TOKEN or a profile (`wavepool config set`), or sign in "
-            "with `wavepool login`; `wavepool up` leaves one in .wavepool/token."
+            f"with `wavepool login`{'; `wavepool up` leaves one in .wavepool/token' if has_server() else ''}."
         )
     if status == 403:  # noqa: PLR2004 - HTTP's own number
         has_token = "Authorization" in response.request.headers

@@ -6,7 +6,7 @@ import uuid
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import quote
 
-from wavepool_client.errors import NotListeningError, UnreachableError
+from wavepool_client.errors import InputError, NotListeningError, UnreachableError
 from wavepool_client.http.connection import resolve
 from wavepool_client.http.event_stream import Event, follow
 from wavepool_client.http.retries import Retries
@@ -93,7 +93,9 @@ class GatewayClient:
 
 
 def path_of(*parts: str) -> str:
-    """The path of a route; each part is quoted."""
+    """The path of a route; each part is quoted. Raises InputError for an empty one: without it, it is another route."""
+    if not all(parts):
+        raise InputError(f"a part of the path {'/'.join(parts)!r} is empty; give the id or name")
     return "/".join((API, *(quote(part, safe="") for part in parts)))
 
 

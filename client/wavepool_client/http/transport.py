@@ -9,7 +9,7 @@ import httpx
 import httpx_sse
 
 from wavepool_client.errors import NotListeningError, ServerError, UnreachableError
-from wavepool_client.http.connection import verification_for
+from wavepool_client.http.connection import has_server, verification_for
 from wavepool_client.http.event_stream import event_from_frame
 from wavepool_client.http.failures import failure_of
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 CALL_TIMEOUT_SECONDS = 30.0
 CONNECT_TIMEOUT_SECONDS = 5.0
+START_ONE = "Start one with `wavepool up`, or name another with --endpoint or WAVEPOOL_ENDPOINT."
+NAME_ONE = "Name yours with `wavepool config set NAME --url URL --use`, --endpoint or WAVEPOOL_ENDPOINT."
 SILENCE_SECONDS = 35.0
 """Three heartbeats, one every 10 s, and some margin: after this silence the connection is dead."""
 
@@ -128,6 +130,5 @@ class Transport:
         reason = str(error) or type(error).__name__
         kind = NotListeningError if isinstance(error, httpx.ConnectError) else UnreachableError
         return kind(
-            f"cannot reach the gateway at {self._endpoint}: {reason}\n"
-            "Start one with `wavepool up`, or name another with --endpoint or WAVEPOOL_ENDPOINT."
+            f"cannot reach the gateway at {self._endpoint}: {reason}\n" + (START_ONE if has_server() else NAME_ONE)
         )

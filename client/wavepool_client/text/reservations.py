@@ -230,6 +230,7 @@ def show_rows(one: Fields, now: datetime, zone: tzinfo | None = None) -> list[tu
         ("extensions", "; ".join(_extension_text(one, zone) for one in extensions)),
         ("history", "\n".join(_act_text(act, zone) for act in cast("list[Fields]", one.get("history") or []))),
         ("users", ", ".join(map(str, one.get("users") or []))),
+        ("may change it", ", ".join(map(str, one.get("editors") or []))),
         ("keys", "; ".join(f"{key.get('user')} {key.get('fingerprint')}" for key in keys)),
         ("last login", time_text(one.get("last_login_at"), zone)),
         ("connections", str(one.get("connections") or "")),
@@ -313,7 +314,7 @@ def _act_text(act: Fields, zone: tzinfo | None) -> str:
 
 def users_text(fields: Fields) -> str:
     """Who may log in now, and who no more."""
-    words = {"added": "let {} in", "removed": "removed {}"}
+    words = {"added": "let {} in", "editors": "let {} change it", "removed": "removed {}"}
     parts = [
         word.format(", ".join(map(str, fields.get(name) or []))) for name, word in words.items() if fields.get(name)
     ]

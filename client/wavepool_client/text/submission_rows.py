@@ -53,6 +53,11 @@ def submission_rows(job: dict[str, Any]) -> list[tuple[str, str]]:
     return [(name, _text(value)) for name, value in facts.items() if value not in (None, "", [])]
 
 
+def submission_text(job: dict[str, Any]) -> str:
+    """A submission among several, in a few words: what it is and how it goes."""
+    return f"{job.get('problem') or ''} {job.get('mode')}, {job.get('status') or job.get('state')}".strip()
+
+
 def machine_text(use: object) -> str | None:
     """How a submission uses its machine, such as `create, idle 60 s`; None if it asked for nothing special."""
     if not isinstance(use, dict):
@@ -60,7 +65,9 @@ def machine_text(use: object) -> str | None:
     known = cast("dict[str, Any]", use)
     reuse, idle = known.get("reuse"), known.get("idle_seconds")
     said = [] if reuse == "reuse-or-create" else [str(reuse)]
-    return ", ".join(said if idle is None else [*said, f"idle {idle} s"]) or None
+    said += [] if idle is None else [f"idle {idle} s"]
+    said += ["waits for an operator"] if known.get("wait_for_operator") else []
+    return ", ".join(said) or None
 
 
 def resources_text(resources: object) -> str | None:

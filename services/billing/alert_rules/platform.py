@@ -185,7 +185,7 @@ def _reservation_rules() -> list[Rule]:
         Rule(
             name,
             severity,
-            readings.RESERVATION_LEFT,
+            readings.RESERVATION_WARNINGS[minutes],
             Comparison.AT_MOST,
             minutes,
             minutes,

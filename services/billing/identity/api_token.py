@@ -37,6 +37,10 @@ class ApiToken:
     """Empty: all that the user's role allows."""
     expire_time: datetime | None = None
     revoke_time: datetime | None = None
+    parent_id: str = ""
+    """The token that made it and with which it ends; empty: none."""
+    is_sign_in: bool = False
+    """Made by signing in: what it makes may outlive it, as people sign in for a day and make tokens for their CI."""
 
     def works(self, now: datetime) -> bool:
         """True if it is neither revoked nor expired."""

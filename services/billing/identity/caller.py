@@ -13,13 +13,17 @@ from services.billing.identity.user import User
 
 @dataclass(frozen=True)
 class Caller:
-    """A user with the token of a request. `team_account_ids` are the accounts of the user's teams."""
+    """A user with the token of a request.
+
+    `team_account_ids` are the accounts of the user's teams, and `led_account_ids` those of teams that the user manages.
+    """
 
     user: User
     token: ApiToken
     account_name: str
     """The name of the account that the token charges."""
     team_account_ids: frozenset[str] = frozenset()
+    led_account_ids: frozenset[str] = frozenset()
 
     @property
     def scopes(self) -> frozenset[Scope]:
@@ -44,6 +48,11 @@ class Caller:
         """
         own = frozenset({self.token.account_id})
         return own | self.team_account_ids if self.charges_own_account else own
+
+    @property
+    def managed_account_ids(self) -> frozenset[str]:
+        """Those of the visible accounts whose team the token may manage."""
+        return self.led_account_ids & self.visible_account_ids if Scope.MANAGE in self.scopes else frozenset()
 
     @property
     def sees_everything(self) -> bool:

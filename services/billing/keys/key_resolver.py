@@ -32,9 +32,10 @@ class ResolvedKey:
 
 @dataclass(frozen=True)
 class Resolved:
-    """A person's keys, each once; `name` is that of sessions."""
+    """A person's keys, each once; `name` is that of sessions, and `user_id` empty for somebody who is no user here."""
 
     name: str
+    user_id: str
     keys: tuple[ResolvedKey, ...]
     notes: tuple[str, ...]
 
@@ -119,4 +120,4 @@ class KeyResolver:
         keys = tuple(ResolvedKey(line, origin) for line, origin in origins.items() if line not in others)
         if not keys:
             raise NoKeysError(f"{said[-1]}, and there is no other key. `wavepool keys add FILE` adds one")
-        return Resolved(name, keys, tuple(said))
+        return Resolved(name, user_id, keys, tuple(said))

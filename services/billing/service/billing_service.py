@@ -12,9 +12,17 @@ from wavepool.billing.v1 import billing_pb2 as pb
 from wavepool.billing.v1 import billing_pb2_grpc
 
 from servicekit.clock import Clock
+from servicekit.rpc.access import current_caller
 from services.billing.alerts import money_metrics
 from services.billing.alerts.money_source import MoneySource
-from services.billing.errors import BillingError, InvalidFieldError, NotCoveredError
+from services.billing.errors import (
+    AccountNotFoundError,
+    BillingError,
+    HoldNotFoundError,
+    InvalidFieldError,
+    NotAllowedError,
+    NotCoveredError,
+)
 from services.billing.ledger import books, budgets, machine_usage
 from services.billing.ledger.budgets import Scope
 from services.billing.ledger.wanted_time import WantedTime
@@ -92,6 +100,7 @@ class BillingServicer(billing_pb2_grpc.BillingServiceServicer):
 
     async def ReserveCredit(self, request: pb.ReserveCreditRequest, context: Context) -> pb.ReserveCreditResponse:
         """Puts credit aside."""
+        request = await self._of_caller(request)
         if request.validate_only:
             return wire.held_to_proto(*await self._check(request))
         key = books.check_key(request.idempotency_key)
@@ -119,7 +128,7 @@ class BillingServicer(billing_pb2_grpc.BillingServiceServicer):
 
     async def ExtendHold(self, request: pb.ExtendHoldRequest, context: Context) -> pb.ExtendHoldResponse:
         """Puts more credit aside for a hold."""
-        key = books.check_key(request.idempotency_key)
+        key = await self._key_of_caller(request.idempotency_key, request.hold_id)
         end = optional_instant("expire_time", request, request.expire_time)
         amount, longest = request.amount_micros, wire.longest_from_proto(request)
         receipt = await self._ledger.extend(request.hold_id, amount, key, request.description, end, longest=longest)
@@ -127,10 +136,11 @@ class BillingServicer(billing_pb2_grpc.BillingServiceServicer):
 
     async def SettleCharge(self, request: pb.SettleChargeRequest, context: Context) -> pb.SettleChargeResponse:
         """Charges a hold."""
+        key = await self._key_of_caller(request.idempotency_key, request.hold_id)
         receipt = await self._ledger.settle(
             request.hold_id,
             request.amount_micros,
-            books.check_key(request.idempotency_key),
+            key,
             request.description,
             billable=wire.billable_from_proto(request),
             in_all=request.HasField("total_time"),
@@ -220,6 +230,35 @@ class BillingServicer(billing_pb2_grpc.BillingServiceServicer):
         """Gets the budget for machines and their cost so far."""
         spent_micros = await self._usage.total_cost_micros(request.besides_machine_ids)
         return pb.GetMachineBudgetResponse(budget_micros=self._machine_budget_micros, spent_micros=spent_micros)
+
+    async def _of_caller(self, request: pb.ReserveCreditRequest) -> pb.ReserveCreditRequest:
+        """The request; of another service with the account's id, and with key and subject as its own."""
+        caller = current_caller()
+        if not caller.name:
+            return request
+        own = pb.ReserveCreditRequest()
+        own.CopyFrom(request)
+        own.account_id = await self._accounts.id_of(request.account_id)
+        allowed: set[str] = set()
+        for account in caller.accounts:
+            with suppress(AccountNotFoundError):
+                allowed.add(await self._accounts.id_of(account))
+        if own.account_id not in allowed:
+            raise NotAllowedError(
+                f"account_id: the service {caller.name} may not charge the account {request.account_id}, but only: "
+                f"{', '.join(caller.accounts) or 'none'}. The operator lists them in WAVEPOOL_CALLERS_FILE."
+            )
+        if not request.validate_only:
+            own.idempotency_key = caller.own(books.check_key(request.idempotency_key))
+        own.subject = caller.own(request.subject)
+        return own
+
+    async def _key_of_caller(self, key: str, hold_id: str) -> str:
+        """The key as the caller's own; raises HoldNotFoundError if another service did not make the hold."""
+        caller = current_caller()
+        if caller.name and not caller.owns(await self._ledger.key_of_hold(hold_id)):
+            raise HoldNotFoundError(hold_id)
+        return caller.own(books.check_key(key))
 
     async def _subject(self, scope: Scope, subject: str) -> str:
         """The id of a budget's account or user, from its id or name, or a queue's name; raises NotFoundError."""

@@ -32,7 +32,10 @@ class TokenOrders:
         scopes: frozenset[Scope],
         expire_time: datetime | None,
     ) -> tuple[ListedToken, str]:
-        """Makes a token that may do no more than the caller's, and gives it with its secret."""
+        """Makes a token that may do no more than the caller's and ends with it, and gives it with its secret.
+
+        A token that a sign-in's made may outlive it, and so may one that an administrator made for another user.
+        """
         wanted = await self._account(caller, account)
         owner = await self._user(caller, user, wanted)
         caller.require_charge_of(owner.user_id)
@@ -42,13 +45,14 @@ class TokenOrders:
         if is_own and is_wider:
             raise NotAllowedError("This token charges a team, and makes only tokens that charge the same team.")
         given = given_scopes(caller.user.role, caller.token.scopes, owner.role, scopes)
-        _check_outlives(caller, owner, given, expire_time)
+        end = _checked_end(caller, owner, given, expire_time)
         token, secret = await self._tokens.create(
             owner.user_id,
             name,
             account_id=account_id,
             scopes=given,
-            expire_time=expire_time,
+            expire_time=end,
+            parent_id=caller.token.token_id if is_own and not caller.token.is_sign_in else "",
         )
         return await self._tokens.listed(token.token_id), secret
 
@@ -67,14 +71,14 @@ class TokenOrders:
         return [one for one in found if is_administrator or caller.holds(one.token)]
 
     async def revoke(self, caller: Caller, token_id: str) -> None:
-        """Revokes a token of the caller's or, for an administrator, any other."""
+        """Revokes a token of the caller's or, for an administrator, any other; also those that it made."""
         token = await self._tokens.get(token_id)
         if not caller.holds(token) and Scope.ADMIN not in caller.scopes:
             raise TokenNotFoundError(token_id)
         if token_id != caller.token.token_id:
             # The holder of a token may end it, whatever its scopes.
             caller.require_charge_of(token.user_id)
-        await self._tokens.revoke(token_id)
+        await self._tokens.revoke(token_id, caller.token.token_id)
 
     async def _account(self, caller: Caller, account: str) -> OwnedAccount | None:
         if not account:
@@ -93,15 +97,21 @@ class TokenOrders:
         return await self._users.get(user)
 
 
-def _check_outlives(caller: Caller, owner: User, given: frozenset[Scope], expire_time: datetime | None) -> None:
-    """Raises InvalidFieldError if a token would carry an operator's rights beyond the sign-in that gave them.
+def _checked_end(caller: Caller, owner: User, given: frozenset[Scope], expire_time: datetime | None) -> datetime | None:
+    """When the new token ends; raises InvalidFieldError if it would outlive the caller's.
 
-    An identity provider says at each sign-in what somebody's role is. Somebody who has lost it signs in no more.
+    Only what a sign-in's token makes may, and never with an operator's rights: an identity provider says at each
+    sign-in what somebody's role is, and somebody who has lost it signs in no more.
     """
     end = caller.token.expire_time
-    is_powerful = usable_scopes(owner.role, given) & {Scope.OPERATE, Scope.ADMIN}
-    if not caller.user.issuer or end is None or not is_powerful or (expire_time is not None and expire_time <= end):
-        return
+    if end is None or (expire_time is not None and expire_time <= end):
+        return expire_time
+    if not caller.token.is_sign_in:
+        if expire_time is None:
+            return end
+        raise InvalidFieldError("expire_time", f"must be at most {end.isoformat()}, when the token that makes it ends")
+    if not usable_scopes(owner.role, given) & {Scope.OPERATE, Scope.ADMIN}:
+        return expire_time
     raise InvalidFieldError(
         "expire_time",
         f"must be at most {end.isoformat()}, when your sign-in ends, for a token with the scope operate or admin; or "

@@ -201,6 +201,17 @@ class LedgerStore:
             held = await _read_hold(connection, _HOLD, earlier.hold_id)
             return replace(earlier, tariffs=held.tariffs)
 
+    async def key_of_hold(self, hold_id: str) -> str:
+        """The key that made the hold; raises HoldNotFoundError."""
+        query = select(transactions.c.idempotency_key).where(
+            transactions.c.hold_id == hold_id, transactions.c.kind == TransactionKind.HOLD
+        )
+        async with self._database.reading() as connection:
+            key = await connection.scalar(query)
+        if key is None:
+            raise HoldNotFoundError(hold_id)
+        return str(key)
+
     async def extend(
         self,
         hold_id: str,

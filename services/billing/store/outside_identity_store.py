@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import chain, count
 
@@ -72,7 +73,7 @@ class OutsideIdentityStore:
             token, secret = new_token(
                 self._new_id, now, user.user_id, user.account_id, token_name, expire_time=now + lifetime
             )
-            await insert_token(connection, token, secret)
+            await insert_token(connection, replace(token, is_sign_in=True), secret)
         return token, secret
 
     async def _user(

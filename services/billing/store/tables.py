@@ -15,6 +15,7 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    false,
     text,
 )
 
@@ -82,6 +83,9 @@ tokens = Table(
     Column("create_time", Instant, nullable=False),
     Column("expire_time", Instant),
     Column("revoke_time", Instant),
+    # The token that made it; null: none, or one that people got by signing in.
+    Column("parent_id", Text, index=True),
+    Column("is_sign_in", Boolean, nullable=False, server_default=false()),
 )
 
 ssh_keys = Table(

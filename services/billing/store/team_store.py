@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import Row, and_, delete, insert, or_, select
@@ -99,14 +99,14 @@ async def read_team(connection: AsyncConnection, team: str) -> Team:
     return _team_from_row(row, tuple(_member_from_row(member) for member in await connection.execute(members)))
 
 
-async def team_account_ids(connection: AsyncConnection, user_id: str) -> frozenset[str]:
-    """The accounts of the user's teams."""
+async def team_account_ids(connection: AsyncConnection, user_id: str) -> Mapping[str, MemberLevel]:
+    """The accounts of the user's teams, and what the user may do with each team."""
     query = (
-        select(teams.c.account_id)
+        select(teams.c.account_id, team_members.c.level)
         .join(team_members, team_members.c.team_id == teams.c.team_id)
         .where(team_members.c.user_id == user_id)
     )
-    return frozenset(await connection.scalars(query))
+    return {row.account_id: MemberLevel(row.level) for row in await connection.execute(query)}
 
 
 def _team_from_row(row: Row[Any], members: tuple[Membership, ...] = ()) -> Team:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -22,6 +22,7 @@ from services.billing.errors import (
 from services.billing.identity.api_token import ApiToken, new_secret, secret_hash, secret_prefix
 from services.billing.identity.caller import Caller
 from services.billing.identity.rights import Scope
+from services.billing.identity.team import MemberLevel
 from services.billing.store.administrators import administrator_kept
 from services.billing.store.tables import accounts, tokens, users
 from services.billing.store.team_store import team_account_ids
@@ -59,6 +60,7 @@ class TokenStore:
         account_id: str = "",
         scopes: frozenset[Scope] = frozenset(),
         expire_time: datetime | None = None,
+        parent_id: str = "",
     ) -> tuple[ApiToken, str]:
         """Creates a token of a user, and gives it with its secret, which is not stored.
 
@@ -69,12 +71,13 @@ class TokenStore:
             user = await read_user(connection, user_id)
             if user.disable_time is not None:
                 raise UserDisabledError(user.name)
-            own = await team_account_ids(connection, user.user_id) | {user.account_id}
+            own = {*await team_account_ids(connection, user.user_id), user.account_id}
             if account_id and account_id not in own:
                 raise InvalidFieldError("account", f"is neither {user.name}'s own nor that of a team of {user.name}")
             token, secret = new_token(
                 self._new_id, self._clock.now(), user.user_id, account_id or user.account_id, name, scopes, expire_time
             )
+            token = replace(token, parent_id=parent_id)
             await insert_token(connection, token, secret)
         return token, secret
 
@@ -115,8 +118,10 @@ class TokenStore:
         async with self._database.reading() as connection:
             return await _read_token(connection, token_id)
 
-    async def revoke(self, token_id: str) -> None:
-        """Revokes a token; the time of the first revocation stays.
+    async def revoke(self, token_id: str, revoker_id: str = "") -> None:
+        """Revokes a token with all that it made; the time of the first revocation stays.
+
+        The token `revoker_id`, and what that made, stays: its holder replaces the token that made it.
 
         Raises TokenNotFoundError if there is no such token, and LastAdministratorError if it is the last working token
         of all administrators.
@@ -124,8 +129,14 @@ class TokenStore:
         now = self._clock.now()
         async with self._database.transaction() as connection, administrator_kept(connection, now):
             await _read_token(connection, token_id)
-            unrevoked = (tokens.c.token_id == token_id, tokens.c.revoke_time.is_(None))
-            await connection.execute(update(tokens).where(*unrevoked).values(revoke_time=now))
+            ending = [token_id]
+            while ending:
+                unrevoked = (tokens.c.token_id.in_(ending), tokens.c.revoke_time.is_(None))
+                await connection.execute(update(tokens).where(*unrevoked).values(revoke_time=now))
+                made = select(tokens.c.token_id).where(
+                    tokens.c.parent_id.in_(ending), tokens.c.token_id != revoker_id, tokens.c.revoke_time.is_(None)
+                )
+                ending = list((await connection.execute(made)).scalars())
 
     async def _caller(self, connection: AsyncConnection, is_it: ColumnElement[bool]) -> Caller:
         query = select(tokens, accounts.c.name.label("account_name")).join(accounts).where(is_it)
@@ -133,7 +144,9 @@ class TokenStore:
         if row is None:
             raise InvalidTokenError
         token, user = token_from_row(row), await read_user(connection, row.user_id)
-        caller = Caller(user, token, row.account_name, await team_account_ids(connection, user.user_id))
+        levels = await team_account_ids(connection, user.user_id)
+        led = frozenset(one for one, level in levels.items() if level is MemberLevel.MANAGER)
+        caller = Caller(user, token, row.account_name, frozenset(levels), led)
         if not token.works(self._clock.now()) or user.disable_time is not None or not caller.may_charge:
             raise InvalidTokenError
         return caller
@@ -168,6 +181,8 @@ async def insert_token(connection: AsyncConnection, token: ApiToken, secret: str
         "scopes": " ".join(sorted(token.scopes)),
         "create_time": token.create_time,
         "expire_time": token.expire_time,
+        "parent_id": token.parent_id or None,
+        "is_sign_in": token.is_sign_in,
     }
     await connection.execute(insert(tokens).values(row))
 
@@ -184,6 +199,8 @@ def token_from_row(row: Row[Any]) -> ApiToken:
         scopes=frozenset(map(Scope, row.scopes.split())),
         expire_time=row.expire_time,
         revoke_time=row.revoke_time,
+        parent_id=row.parent_id or "",
+        is_sign_in=row.is_sign_in,
     )
 
 

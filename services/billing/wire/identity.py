@@ -45,6 +45,7 @@ def caller_to_proto(caller: Caller) -> pb.AuthenticateTokenResponse:
         expire_time=instant_to_proto(caller.token.expire_time),
         admin=Scope.ADMIN in caller.scopes,
         visible_account_ids=sorted(caller.visible_account_ids),
+        managed_account_ids=sorted(caller.managed_account_ids),
     )
 
 
@@ -148,7 +149,7 @@ def resolved_to_proto(resolved: Resolved) -> pb.ResolveKeysResponse:
         pb.ResolvedKey(public_key=key.line, fingerprint=fingerprint_of(key.line), origin=key.origin)
         for key in resolved.keys
     ]
-    return pb.ResolveKeysResponse(user=resolved.name, keys=keys, notes=resolved.notes)
+    return pb.ResolveKeysResponse(user=resolved.name, user_id=resolved.user_id, keys=keys, notes=resolved.notes)
 
 
 def token_to_proto(listed: ListedToken) -> pb.Token:

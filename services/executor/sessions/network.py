@@ -232,12 +232,16 @@ class WayIn:
             f"route add default via {gateway} dev {_DEVICE} onlink\n"
         )
         ports = f"echo {FREE_PORTS[0]} {FREE_PORTS[-1]} >/proc/sys/net/ipv4/ip_local_port_range"
-        if said := await self.run(["/bin/sh", "-c", f'{ports} && exec "$0" -batch -', program("ip")], lines.encode()):
+        command = ["/bin/sh", "-c", f'{ports} && exec "$0" -batch -', program("ip")]
+        if said := await self.run(command, lines.encode(), first=_writable_settings()):
             raise SandboxError(f"the session cannot be a node at {address}: {said}")
 
-    async def run(self, command: Sequence[str], read: bytes) -> str:
-        """Run a command in the session's network; returns what it says if it fails, and nothing if it does not."""
-        enter = self._enter or [program("nsenter")]
+    async def run(self, command: Sequence[str], read: bytes, first: Sequence[str] = ()) -> str:
+        """Run a command in the session's network; returns what it says if it fails, and nothing if it does not.
+
+        `first` is a command outside that runs it.
+        """
+        enter = [*first, *(self._enter or [program("nsenter")])]
         process = await asyncio.create_subprocess_exec(
             *(*enter, f"--net={_path(self._network)}", *command),
             stdin=asyncio.subprocess.PIPE,
@@ -253,6 +257,18 @@ class WayIn:
     def close(self) -> None:
         """Let slirp4netns end."""
         self._opened.close()
+
+
+def _writable_settings() -> Sequence[str]:
+    """Return a command that runs another one with the kernel's settings writable; nothing if they are.
+
+    In a container that has all rights in its own mounts they are below a read-only one. What is changed are settings of
+    the session's network, which it owns.
+    """
+    if not os.statvfs("/proc/sys").f_flag & os.ST_RDONLY:
+        return ()
+    private = [program("unshare"), "--mount", "--propagation=private", "--"]
+    return [*private, "/bin/sh", "-c", 'mount -o remount,bind,rw /proc/sys && exec "$@"', "sh"]
 
 
 def program(name: str) -> str:

@@ -7,7 +7,7 @@ import contextlib
 import re
 import socket
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
@@ -163,13 +163,18 @@ class Session:
         self._details = ""
         self._tunnels: dict[int, Tunnel] = {}
         self._logins: dict[int, Key] = {}
+        self._changing = asyncio.Lock()
+        """Held while keys change: the last to ask is right."""
+        self._keys_used: dict[int, Key] = {}
+        """By connections of which something may be left."""
         self._login_count = 0
         self._fault_count = 0
         self._connection_count = 0
         self._questions: dict[int, asyncio.Future[int]] = {}
         self._question_count = 0
         self._leaving: tuple[set[int], set[str]] = (set(), set())
-        """Connections and users that are out, and whose processes may be left: the session has not said otherwise."""
+        """Connections and users that are out, and whose processes may be left: the session has not said otherwise.
+        The users are for processes on other nodes, which no connection of ours has started."""
         self._killed_for_memory = 0
         self._command_has_ended = False
         self._said = BuildLog(self._tell_build)
@@ -301,16 +306,37 @@ class Session:
         self.close(_LAST_WORDS, session_pb2.SESSION_END_REASON_DISK_FULL, words)
 
     async def replace_keys(self, keys: Sequence[Key]) -> None:
-        """Let in these keys and no others, and end connections of keys and processes of users that are gone.
+        """Let in these keys and no others, and end all that came in with keys that are gone.
 
-        Raises SilentSessionError if the session does not say that they have ended.
+        Before a new key opens it, agents that were forwarded are cut off: whoever is in could use them. Raises
+        SilentSessionError if the session does not say that this has been done.
         """
+        async with self._changing:
+            await self._change_keys(keys)
+
+    async def _change_keys(self, keys: Sequence[Key]) -> None:
         users = {key.user for key in self._keys} - {key.user for key in keys}
-        self._keys = tuple(keys)
-        if self._sandbox is None:
+        if self._sandbox is None or not self._is_ready:
+            self._replace_keys(keys)
             return
-        self._sandbox.write_keys(self._keys)
-        connections = [number for number, key in self._logins.items() if key not in self._keys]
+        new = [key for key in keys if key not in self._keys]
+        self._replace_keys([key for key in keys if key in self._keys])
+        await self._end_left(keys, users)
+        if new:
+            cut = await self._ask(order="cut_agents")
+            self._replace_keys(keys)
+            names = ", ".join(dict.fromkeys(key.user for key in new))
+            agents = " Forwarded ssh agents are cut off, as others could use them now." if cut else ""
+            self._tell(order="notify", number=0, text=f"New keys open this session, of {names}.{agents}")
+
+    def _replace_keys(self, keys: Sequence[Key]) -> None:
+        self._keys = tuple(keys)
+        if self._sandbox is not None:
+            self._sandbox.write_keys(self._keys)
+
+    async def _end_left(self, keys: Sequence[Key], users: Collection[str]) -> None:
+        """End what came in with other keys than these, and processes of these users on other nodes."""
+        connections = [number for number, key in self._keys_used.items() if key not in keys]
         for number in connections:
             if tunnel := self._tunnels.get(number):
                 tunnel.close()
@@ -607,8 +633,8 @@ class Session:
                 self._started.set()
             case {"report": "failed", "text": str(text)}:
                 self._take_failure(text)
-            case {"report": "log" | "closed" as kind, "connection": int(connection)}:
-                self._log_out(connection) if kind == "closed" else self._take_line(connection, str(report.get("line")))
+            case {"report": "log" | "closed" | "gone" as kind, "connection": int(connection)}:
+                self._take_step(connection, str(kind), str(report.get("line")))
             case {"report": "done", "number": int(number), "count": int(count)}:
                 self._take_answer(number, count)
             case {"report": "command_ended", "status": int(status)} if self._is_ready:
@@ -622,6 +648,15 @@ class Session:
                 self._killed.set()
             case _:
                 pass
+
+    def _take_step(self, connection: int, kind: str, line: str) -> None:
+        """Notice what a connection's sshd logs, that it has ended, or that nothing is left of what it started."""
+        if kind == "log":
+            self._take_line(connection, line)
+            return
+        self._log_out(connection)
+        if kind == "gone":
+            self._keys_used.pop(connection, None)
 
     def _take_failure(self, text: str) -> None:
         """End the session; once people can be in, this is an end from inside, and they pay for the time until then."""
@@ -654,9 +689,13 @@ class Session:
             # The key was removed while its owner logged in.
             if tunnel := self._tunnels.get(connection):
                 tunnel.close()
+            self._leaving[0].add(connection)
             self._tell(order="end", number=0, connections=[connection], users=[])
             return
-        if connection in self._logins or connection not in self._tunnels or self._login_count >= MOST_LOGINS:
+        if connection in self._keys_used or not 0 < connection <= self._connection_count:
+            return
+        self._keys_used[connection] = key
+        if connection not in self._tunnels or self._login_count >= MOST_LOGINS:
             return
         self._login_count += 1
         self._logins[connection] = key

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -50,7 +51,8 @@ HostbasedAuthentication no
 PermitRootLogin no
 PermitEmptyPasswords no
 AllowUsers {USER}
-PermitUserEnvironment WAVEPOOL_USER
+PermitUserEnvironment no
+ExposeAuthInfo yes
 AcceptEnv LANG LC_* WAVEPOOL_*
 ClientAliveInterval 30
 ClientAliveCountMax 10
@@ -61,6 +63,24 @@ PrintMotd no
 PrintLastLog no
 UseDNS no
 Subsystem sftp internal-sftp
+"""
+# What sshd starts in place of the shell. It says whose key was used, which sshd names in a file: sshd itself sets
+# variables for a key only if it takes them from ~/.ssh/environment, too. Without arguments it is a login shell.
+_SHELL = f"""\
+#!/bin/sh
+_user=
+if [ -r "$SSH_USER_AUTH" ] && read -r _how _type _key <"$SSH_USER_AUTH"; then
+    while read -r _is _own _whose; do
+        if [ "$_is $_own" = "$_type $_key" ]; then _user=$_whose; fi
+    done <{IN_SANDBOX}/authorized_keys
+    if [ -r {IN_SANDBOX}/node_authorized_keys ] && read -r _is _own <{IN_SANDBOX}/node_authorized_keys; then
+        if [ "$_is $_own" = "$_type $_key" ]; then _user=$WAVEPOOL_USER; fi
+    fi
+fi
+unset SSH_USER_AUTH
+export WAVEPOOL_USER="$_user" SHELL={{shell}}
+if [ $# = 0 ]; then exec {{shell}} -l; fi
+exec {{shell}} "$@"
 """
 # Read by login shells, so by people at a terminal: neither by `ssh HOST COMMAND` nor by sftp.
 _PROFILE = """\
@@ -144,7 +164,8 @@ class SessionFiles:
         if gang is not None and gang.ssh_seed:
             self._write_nodes_keys(gang, environment)
         self.write_keys(keys)
-        self._text("passwd", f"{USER}:x:{accounts_id}:{accounts_id}:{USER}:{HOME}:{shell}\n")
+        self._text("passwd", f"{USER}:x:{accounts_id}:{accounts_id}:{USER}:{HOME}:{IN_SANDBOX}/shell\n")
+        _write(self.folder / "shell", _SHELL.format(shell=shlex.quote(shell)).encode(), _PROGRAM)
         # With a group `tty`, an sshd that is not root cannot make terminals.
         self._text("group", f"{USER}:x:{accounts_id}:\n")
         # The machine's own would set another PATH for login shells.

@@ -38,6 +38,8 @@ class Capabilities:
     """Version of the torch that evaluates problem definitions; empty if none can be evaluated."""
     profiler: Profiler | str = ""
     """The device's profiler, or why it has none."""
+    registries: Sequence[str] = ()
+    """Those that images of sessions may come from."""
     masks_compute_units: bool = False
     """Whether runs that share a device can each have compute units of their own."""
 
@@ -74,6 +76,7 @@ class Capabilities:
                 self.torch_version,
                 self.sandbox_gaps,
                 capacity.runs_per_device,
+                self.registries,
                 masks_compute_units=self.masks_compute_units,
             ),
             inventory_time=instant_to_proto(self.inventory.current.time),

@@ -16,6 +16,7 @@ def inventory_to_proto(
     torch_version: str = "",
     sandbox_gaps: Iterable[str] = (),
     runs_per_device: int = 1,
+    registries: Iterable[str] = (),
     *,
     masks_compute_units: bool = False,
 ) -> inventory_pb2.Inventory:
@@ -35,6 +36,7 @@ def inventory_to_proto(
         torch_version=torch_version,
         sandbox_gaps=sandbox_gaps,
         runs_per_device=runs_per_device,
+        images=inventory_pb2.ImageSources(registries=registries),
         masks_compute_units=masks_compute_units,
         unread=[inventory_pb2.UnreadFact(field=fact.field, reason=fact.reason) for fact in device.unread],
     )

@@ -5,6 +5,7 @@ SchedulerError
 │   └── InvalidFieldError
 ├── JobNotFoundError
 ├── ReservationNotFoundError
+├── NotYoursError
 ├── KeyOpensNothingError
 ├── DiskNotFoundError
 ├── DiskExistsError
@@ -75,6 +76,18 @@ class ReservationNotFoundError(SchedulerError):
         super().__init__(
             f"There is no reservation {reservation_id[:80]!r} in this account. `wavepool reservations --status all` "
             "shows all that there are."
+        )
+
+
+class NotYoursError(SchedulerError):
+    """The reservation is another user's, and the caller may not change it; for a manager, because of its `disk`."""
+
+    def __init__(self, reservation_id: str, disk: str = "") -> None:
+        may = "its owner, users whom the owner lets change it, managers of the team, and operators"
+        why = f", and the home is its owner's disk {disk!r}, which managers may not open to others" if disk else ""
+        super().__init__(
+            f"{reservation_id} is another user's{why}. Only {may} may change it, or who logs in. Ask its owner: "
+            "`wavepool reservations edit --add-editor` lets you do that."
         )
 
 

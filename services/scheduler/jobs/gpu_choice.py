@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+
+from wavepool.scheduler.v1.scheduler_pb2 import SubmitJobRequest
 
 from vocabulary.names import known_name, none_of
 
@@ -13,6 +15,16 @@ FIELD = "spec.gpu_type"
 FALLBACKS_FIELD = "spec.fallback_gpu_types"
 _ALIKE = 0.6
 """A name below this similarity is not a misspelling; the message then gives the default GPU type as the nearest."""
+
+
+def in_our_names(request: SubmitJobRequest, names: Mapping[str, str]) -> SubmitJobRequest:
+    """The request with our GPU types for those that `names` has, whatever their case; the others stay."""
+    ours, changed = {theirs.casefold(): one for theirs, one in names.items()}, SubmitJobRequest()
+    changed.CopyFrom(request)
+    spec = changed.spec
+    spec.gpu_type = ours.get(spec.gpu_type.strip().casefold(), spec.gpu_type)
+    spec.fallback_gpu_types[:] = [ours.get(one.strip().casefold(), one) for one in spec.fallback_gpu_types]
+    return changed
 
 
 def wanted_gpu_type(asked: str, gpu_types: Sequence[str]) -> str:

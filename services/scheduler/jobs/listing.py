@@ -16,6 +16,13 @@ class JobFilter:
     states: frozenset[JobState] = frozenset()
     problem: str = ""
     user_id: str = ""
+    verdicts: frozenset[str] = frozenset()
+    """Names without their prefix; of jobs that are over."""
+    modes: frozenset[int] = frozenset()
+    queue: str = ""
+    begin: datetime | None = None
+    end: datetime | None = None
+    """Selects by the time of submission; the end is not included."""
     reservations: bool = False
     """Lists reservations, or else submissions."""
 

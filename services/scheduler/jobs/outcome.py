@@ -18,6 +18,12 @@ DEADLINE = "deadline"
 """Reason of a cancellation by the platform: the job could no longer end before its deadline."""
 
 
+IMAGE = "image"
+"""Reason of a cancellation by the platform: there is no such image, or it cannot be used here."""
+IMPOSSIBLE = "impossible"
+"""Reason of a cancellation by the platform: no machine can give the job its GPUs any more."""
+
+
 @dataclass(frozen=True)
 class Ending:
     """The final state of a job, its verdict, and the message for its author."""
@@ -59,6 +65,12 @@ def too_late(job: Job, operators_limit: timedelta, why: str = "") -> Ending:
         "`wavepool avail` shows which size has the shortest wait."
     )
     return Ending(JobState.CANCELLED, CANCELLED, message, DEADLINE)
+
+
+def never_possible(why: str, seconds: float) -> Ending:
+    """The end of a waiting job that no machine has been able to take for so long."""
+    message = f"Cancelled by the platform, as this has lasted for {seconds:g} s: {why} Nothing is charged."
+    return Ending(JobState.CANCELLED, CANCELLED, message, IMPOSSIBLE)
 
 
 def ending_of(verdict: str, *, cancel_requested: bool) -> JobState | None:

@@ -18,6 +18,7 @@ LEAST_ENDED = 5
 """Shares of fewer jobs are taken as shares of this number: one failed job of one is no failure of everything."""
 
 _SOON = timedelta(hours=1)
+_MINUTE = timedelta(minutes=1)
 
 Place = tuple[str, str]
 """A queue and a GPU type."""
@@ -110,10 +111,13 @@ def reservation_readings(jobs: Iterable[Job], now: datetime) -> list[Reading]:
         end = job.reservation.expire_time if job.reservation and not job.reservation.is_expiring else None
         if end is None or end - now > _SOON:
             continue
-        minutes = max(0.0, (end - now) / timedelta(minutes=1))
+        minutes = max(0.0, (end - now) / _MINUTE)
         labels = {"account": job.account_id, "reservation": job.job_id}
         details = {"name": job.reserved.name, "minutes": f"{minutes:.0f}"}
-        found.append(Reading(readings.RESERVATION_LEFT, minutes, labels, details))
+        crossed = [
+            name for least, name in readings.RESERVATION_WARNINGS.items() if job.reserved.total > least * _MINUTE
+        ]
+        found += [Reading(name, minutes, labels, details) for name in crossed]
     return found
 
 

@@ -132,6 +132,14 @@ class ReservedDisk:
 
 
 @dataclass(frozen=True)
+class Editor:
+    """A user who may change a reservation as its owner may, by the name of the user's keys in it."""
+
+    user: str
+    user_id: str
+
+
+@dataclass(frozen=True)
 class Reservation:
     """What a reservation has beyond its job. All time that it is used is charged, by the minute."""
 
@@ -188,6 +196,8 @@ class Reservation:
     """That of the image that its first session to be ready has, which all are to have; empty before there is one."""
     left: timedelta = _NOTHING
     """What was left of its time when it was lost by our fault; zero if it was not."""
+    editors: tuple[Editor, ...] = ()
+    """Users whom its owner lets change it; each has a key."""
     instead_of: str = ""
     """The id of the lost reservation whose time it goes on with, ahead of others; empty if it waits for its turn."""
 
@@ -259,6 +269,11 @@ class Reservation:
         """Who may log in, each once."""
         return tuple(dict.fromkeys(key.user for key in self.keys))
 
+    @property
+    def who(self) -> tuple[object, ...]:
+        """Who may log in, with which keys, and who may change it."""
+        return self.keys, self.editors
+
     def end_if_opened(self, now: datetime) -> datetime:
         """The end of a session that is opened now."""
         return self.expire_time or (self.start_time or now) + self.total
@@ -295,10 +310,15 @@ class Reservation:
         return next((one for one in self.extensions if one.key == key), None)
 
     def with_keys(self, added: Iterable[Key], removed: Iterable[str]) -> Reservation:
-        """Lets others log in, and users who are removed no more."""
+        """Lets others log in, and users who are removed no more; these may not change it any more, either."""
         gone = frozenset(removed)
         kept = [key for key in self.keys if key.user not in gone]
-        return replace(self, keys=tuple(dict.fromkeys((*kept, *added))))
+        editors = tuple(one for one in self.editors if one.user not in gone)
+        return replace(self, keys=tuple(dict.fromkeys((*kept, *added))), editors=editors)
+
+    def with_editors(self, added: Iterable[Editor]) -> Reservation:
+        """Lets others change it."""
+        return replace(self, editors=tuple(dict.fromkeys((*self.editors, *added))))
 
     def named(self, name: str) -> Reservation:
         """Gives it another name."""
@@ -320,6 +340,7 @@ class Reservation:
             is_due=self.is_due,
             is_late=self.is_late,
             disk=self.disk,
+            editors=self.editors,
             instead_of=self.instead_of,
             image=f"{self.image}@{self.image_digest}" if pins else self.image,
             build_digest=self.build_digest,

@@ -14,14 +14,14 @@ from wavepool.submission.v1.submission_pb2 import Submission
 
 from services.scheduler.jobs.errors import InvalidFieldError, InvalidRequestError
 from services.scheduler.jobs.gpu_choice import wanted_gpu_type, wrong_gpu_types
-from services.scheduler.jobs.reservation import GRACE, Reservation
+from services.scheduler.jobs.reservation import GRACE, Editor, Reservation
 from services.scheduler.jobs.resources import LEGAL_GPUS, Resources
 from services.scheduler.jobs.spec import JobSpec
 from services.scheduler.jobs.submission_checks import wrong_caller, wrong_priority
 from submissions.checks import Violations
 from vocabulary.build_contexts import is_context_digest
 from vocabulary.counts import counted
-from vocabulary.image_references import wrong_reference
+from vocabulary.image_references import image_reference, wrong_reference
 from vocabulary.names import known_name
 from vocabulary.slots import EIGHTHS_PER_GPU
 from vocabulary.ssh_keys import Key, keys_of
@@ -30,6 +30,7 @@ _NAME = re.compile(r"[a-z](-?[a-z0-9])*")
 _MOST_NAME = 63
 _HOST_PREFIX, _LEAST_OF_ID = "wp-", 8
 _MINUTE, _HOUR = 60, 3600
+IMAGE_REGISTRIES = "EXECUTOR_IMAGE_REGISTRIES"
 GPUS_OF_A_MACHINE = LEGAL_GPUS[-1]
 MOST_MACHINES = 6
 GANG_GPUS = tuple(GPUS_OF_A_MACHINE * machines for machines in range(2, MOST_MACHINES + 1))
@@ -171,7 +172,16 @@ def is_named(job_id: str, host: str) -> bool:
     return host.lower().startswith(_HOST_PREFIX) and len(wanted) >= _LEAST_OF_ID and is_part
 
 
-def changed_keys(reservation: Reservation, added: Sequence[SessionKey], removed: Iterable[str]) -> Reservation:
+def changed_users(reservation: Reservation, asked: reservations_pb2.UpdateReservationRequest) -> Reservation:
+    """The reservation with other people who may log in or change it; raises InvalidRequestError."""
+    changed = _changed_keys(reservation, asked.add_keys, asked.remove_users)
+    if unknown := [one.user for one in asked.add_editors if one.user not in changed.users or not one.user_id]:
+        fault = f"{unknown[0][:80]!r} is no user with a key here; add one by the name that they have in Wavepool"
+        raise InvalidFieldError("add_editors", fault)
+    return changed.with_editors(Editor(one.user, one.user_id) for one in asked.add_editors)
+
+
+def _changed_keys(reservation: Reservation, added: Sequence[SessionKey], removed: Iterable[str]) -> Reservation:
     """The reservation with other keys; raises InvalidRequestError with all faults at once."""
     wrong: Violations = []
     keys: tuple[Key, ...] = ()
@@ -248,6 +258,27 @@ def wrong_size(gpus: int, machines: int, largest: int) -> Violations:
     whole = f", which takes machines of {gpus}" if machines > 1 else ""
     at_most = f"no machine has more than {largest}, and the pool starts none with more (VMPOOL_GPUS_PER_MACHINE)"
     return [("spec.gpus", f"is {gpus * machines}{whole}; {at_most}")]
+
+
+def wrong_source(reservation: Reservation, sources: Sequence[Sequence[str] | None]) -> Violations:
+    """What is wrong with its image if no machine may get it.
+
+    `sources` are the registries of each machine that might have it, None of one that does not say.
+    """
+    if not reservation.has_image or not sources or None in sources:
+        return []
+    known = sorted({registry for one in sources for registry in one or ()})
+    if not known:
+        return [(_image_field(reservation), f"is set, and no machine here takes images ({IMAGE_REGISTRIES})")]
+    registry = image_reference(reservation.image).registry if reservation.image else known[0]
+    if registry in known:
+        return []
+    fault = f"comes from {registry}, and the machines here take images from {', '.join(known)} ({IMAGE_REGISTRIES})"
+    return [(_image_field(reservation), fault)]
+
+
+def _image_field(reservation: Reservation) -> str:
+    return "spec.image" if reservation.image else "spec.build_digest"
 
 
 def wrong_length(reservation: Reservation, longest_time: timedelta | None, setting: str) -> Violations:

@@ -209,9 +209,12 @@ def machine_use_of(asked: scheduler_pb2.MachineUse) -> tuple[Reuse, int | None, 
     return reuse, idle.seconds, wrong
 
 
-def machine_use_to_proto(reuse: Reuse, idle_seconds: int | None) -> scheduler_pb2.MachineUse:
+def machine_use_to_proto(
+    reuse: Reuse, idle_seconds: int | None, *, waits_for_operator: bool
+) -> scheduler_pb2.MachineUse:
     """How an admitted job uses its machine."""
-    use = scheduler_pb2.MachineUse(reuse=scheduler_pb2.MachineReuse.Value(f"MACHINE_REUSE_{reuse.name}"))
+    number = scheduler_pb2.MachineReuse.Value(f"MACHINE_REUSE_{reuse.name}")
+    use = scheduler_pb2.MachineUse(reuse=number, wait_for_operator=waits_for_operator)
     if idle_seconds is not None:
         use.idle_time.FromSeconds(idle_seconds)
     return use

@@ -87,13 +87,13 @@ def ending_after_loss(
     excused: bool = False,
     needs_torch_in_vain: bool = False,
     deadline_missed: Ending | None = None,
-    final: str = "",
+    final: Ending | None = None,
 ) -> Ending | None:
     """End of a job whose attempt was lost for `reason`; None if it is retried.
 
     An `excused` loss does not count against the job. `needs_torch_in_vain` is true if only a machine with torch can run
     the job and there is none. `deadline_missed` is the end of a job that another attempt would be too late for.
-    `final` is what its owner reads if no attempt can help.
+    `final` is its end if no attempt can help.
     """
     if job.cancel_time:
         return Ending(JobState.CANCELLED, CANCELLED, "Cancelled; nothing is charged because the run was lost.")
@@ -106,7 +106,7 @@ def ending_after_loss(
         )
         return Ending(JobState.FAILED, INFRA_ERROR, message)
     if final or needs_torch_in_vain:
-        return Ending(JobState.FAILED, INFRA_ERROR, final or NO_TORCH)
+        return final or Ending(JobState.FAILED, INFRA_ERROR, NO_TORCH)
     if excused or job.failed_attempts < max_attempts:
         return deadline_missed
     if job.reservation:

@@ -55,6 +55,7 @@ def admit(request: SubmitJobRequest, problems: Mapping[str, Problem], gpu_types:
         movable=asked.movable,
         reuse=reuse,
         idle_seconds=idle_seconds,
+        waits_for_operator=asked.machine.wait_for_operator,
     )
 
 
@@ -124,6 +125,7 @@ def fingerprint(spec: JobSpec, asked: AskedSpec | None = None) -> str:
     more: dict[str, object] = {"class": asked.job_class, "placement": asked.placement} if asked else {}
     more |= {"least_eighths": taken.least_eighths, "movable": spec.movable}
     more["reuse"] = "" if spec.reuse is Reuse.REUSE_OR_CREATE else spec.reuse
+    more["waits_for_operator"] = spec.waits_for_operator
     more["idle"] = "" if spec.idle_seconds is None else f"{spec.idle_seconds} s"
     more["deadline"] = spec.deadline.isoformat() if spec.deadline else ""
     more = {name: value for name, value in more.items() if value}

@@ -6,8 +6,8 @@ continues with the row, or the rescuer gives the hold back and deletes the row.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
 from wavepool.scheduler.v1.reservations_pb2 import CreateReservationRequest, QuoteReservationRequest
@@ -30,6 +30,7 @@ from services.scheduler.jobs.errors import (
     TooManyJobsError,
     TooManySubmissionsError,
 )
+from services.scheduler.jobs.gpu_choice import in_our_names
 from services.scheduler.jobs.job import Job
 from services.scheduler.jobs.states import UNSEEN_STATES, JobState
 from services.scheduler.jobs.submission_checks import (
@@ -51,6 +52,7 @@ from services.scheduler.wire import payloads
 from vocabulary.money import price_of
 from vocabulary.names import none_of
 
+_WAIT_FOR_OPERATOR = "To wait until an operator changes that, set machine.wait_for_operator (`--wait-for-operator`)."
 Request = SubmitJobRequest | CreateReservationRequest | QuoteReservationRequest
 
 
@@ -64,6 +66,8 @@ class AdmissionPolicy:
     """The limits of each account, for every submitter: a loop by mistake is as likely in an operator's script."""
     longest_run: timedelta
     """The time that a job's hold pays for."""
+    gpu_names: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Our GPU types for names that other clients send."""
 
 
 class Admission:
@@ -80,6 +84,7 @@ class Admission:
         clock: Clock,
         policy: AdmissionPolicy,
         placements: Placements,
+        never: Callable[[Job], Awaitable[str]],
     ) -> None:
         self._store = store
         self._billing = billing
@@ -90,6 +95,7 @@ class Admission:
         self._clock = clock
         self._policy = policy
         self._placements = placements
+        self._never = never
 
     async def submit(self, request: SubmitJobRequest) -> tuple[Job, Allowance]:
         """The job in the queue, or the earlier job with the same key, and what its account may still submit.
@@ -98,11 +104,21 @@ class Admission:
         PriorityNotAllowedError, ClassNotAllowedError, IdempotencyKeyReusedError, TooManyJobsError,
         TooManySubmissionsError, CreditRefusedError, BillingUnreachableError.
         """
-        return await self.enter(await self._draft(request))
+        draft = await self._draft(request)
+        why = "" if draft.spec.waits_for_operator else await self._never(draft)
+        # A repeat gets the first job, whatever can be had by then.
+        if why and not await self.is_repeated(request.account_id, request.idempotency_key):
+            raise _impossible(_size_field(request), f"{why} {_WAIT_FOR_OPERATOR}")
+        return await self.enter(draft)
 
     async def enter(self, draft: Job) -> tuple[Job, Allowance]:
         """A draft's job in the queue, or the earlier job with the same key; see `submit`."""
         return await uncut(self._submit(draft))
+
+    async def check_possible(self, job: Job, field: str) -> None:
+        """Raises InvalidFieldError if nothing that there is, or that the pool may start, can give a job its GPUs."""
+        if why := await self._never(job):
+            raise _impossible(field, why)
 
     async def is_repeated(self, account_id: str, key: str) -> bool:
         """True if the account has used the key before."""
@@ -114,6 +130,8 @@ class Admission:
 
     async def _draft(self, request: SubmitJobRequest) -> Job:
         prices = await self._billing.prices_micros_per_hour()
+        if self._policy.gpu_names:
+            request = in_our_names(request, self._policy.gpu_names)
         spec = admit(request, self._policy.problems, list(prices))
         queue = self._book.taking_jobs(request.spec.queue)
         limit = self._book.longest_run(queue, self._policy.longest_run)
@@ -237,3 +255,14 @@ class Admission:
             await self._billing.settle(job, hold_id)
             raise BillingUnreachableError
         return row
+
+
+def _impossible(field: str, why: str) -> InvalidFieldError:
+    return InvalidFieldError(field, f"cannot be had here. {why}")
+
+
+def _size_field(request: SubmitJobRequest) -> str:
+    """The field in which a request says how much of a machine it wants."""
+    asked = request.spec.resources
+    named = (name for name in ("gpus", "fraction", "memory_mib", "devices") if getattr(asked, name))
+    return ".".join(["spec.resources", *[next(named, "")]]).rstrip(".")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from datetime import timedelta
 
 from servicekit.logging import get_logger
@@ -57,6 +57,10 @@ class DatedAdmission:
     def largest_machine(self, gpu_types: Iterable[str]) -> int:
         """The GPUs of the largest machine of these types that there is or may be; 0 if nobody knows what may be."""
         return max(map(self._dated.largest, gpu_types)) if self._dated.limits.machines else 0
+
+    def image_sources(self, gpu_types: Collection[str]) -> list[tuple[str, ...] | None]:
+        """The registries of each machine of these types that is ready."""
+        return self._dated.image_sources(gpu_types)
 
     def longest_time(self, job: Job) -> timedelta | None:
         """For how long a reservation can have a machine that the pool starts; None if one that is there lasts."""

@@ -311,6 +311,14 @@ class DatedBook:
         )
         return max(self.limits.gpus if self.limits.machines else 0, *standing, 0)
 
+    def image_sources(self, gpu_types: Collection[str]) -> list[tuple[str, ...] | None]:
+        """The registries that images may come from, for each machine of these types that is ready."""
+        return [
+            offer.registries
+            for offer in self._inventory.offers()
+            if offer.gpu_type in gpu_types and offer.stage is MachineStage.READY
+        ]
+
     def lasts(self, gpu_types: Collection[str], until: datetime) -> bool:
         """True if a machine of these types that there is now lives until then."""
         return any(

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from services.scheduler.fairness.settings import in_gpus
 from services.scheduler.jobs.availability import QueueHead
 from services.scheduler.jobs.estimate import WaitEstimate
 from services.scheduler.jobs.job import Job
-from services.scheduler.jobs.resources import Reuse, modes_for
+from services.scheduler.jobs.reservation_checks import wrong_size
+from services.scheduler.jobs.resources import Isolation, Reuse, modes_for
 from services.scheduler.jobs.states import OVER_STATES, WAITING_STATES, JobState
+from services.scheduler.queue.dated_admission import DatedAdmission
 from services.scheduler.queue.demand import DemandReporter
 from services.scheduler.queue.forecast import Forecast
 from services.scheduler.queue.inventory import Inventory
@@ -53,6 +55,7 @@ class Explainer:
         demand: DemandReporter,
         situations: Situations,
         refusals: Refusals,
+        dated: DatedAdmission,
         reasons: Callable[[], Mapping[str, str]],
         longest_run: timedelta,
     ) -> None:
@@ -62,6 +65,7 @@ class Explainer:
         self._demand = demand
         self._situations = situations
         self._refusals = refusals
+        self._dated = dated
         self._reasons = reasons
         self._longest_run = longest_run
 
@@ -89,6 +93,26 @@ class Explainer:
             tuple(self._refusals.of(job, offers)),
             job.spec.latest_start(self._longest_run),
         )
+
+    async def never(self, job: Job) -> str:
+        """Why no machine that there is, or that the pool may start, can give a job its GPUs, and what helps.
+
+        Empty if one can, or if that is not known: in doubt it waits.
+        """
+        resources, gpu_types = job.spec.resources.least, job.spec.gpu_types
+        if small := self._situations.small_queue(job):
+            queue, limit = small
+            at_most = f"Queue {queue} may have {in_gpus(limit)} of {job.spec.gpu_type} at a time"
+            takes = in_gpus(resources.milli * job.spec.machines)
+            return f"{at_most}, and this takes {takes}. Ask for less, or use another queue."
+        if not self._inventory.can_have(resources, gpu_types):
+            what = f"No machine with {' or '.join(gpu_types)} can give {resources}."
+            return f"{what} {self._remedy(job, self._usable(job), blocked='')}"
+        if resources.gpus == 1:
+            return ""
+        await self._dated.pool_limits()
+        wrong = wrong_size(resources.gpus, 1, self._dated.largest_machine(gpu_types))
+        return "".join(f"The number of GPUs {fault}." for _, fault in wrong)
 
     def head(self, gpu_type: str) -> QueueHead | None:
         """The first in line for a GPU type, and why it waits; None if nothing waits for it."""
@@ -176,10 +200,21 @@ class Explainer:
         if self._inventory.can_have(resources, job.spec.gpu_types):
             asked = _sentence(blocked) if blocked else "A machine is asked for."
             return f"{asked} {self._other_mode(job, offers)}".strip()
-        other = (
-            "Ask for a whole GPU, or for `time-slice` or `cu-mask` on machines that share theirs (EXECUTOR_MAX_RUNS)."
-        )
-        return f"{other} {self._other_mode(job, offers)}".strip()
+        return f"{self._other_size(job)} {self._other_mode(job, offers)}".strip()
+
+    def _other_size(self, job: Job) -> str:
+        """What a job may ask for instead of a part of a GPU, or of devices, that no machine can give."""
+        resources = job.spec.resources
+        if not resources.is_part:
+            return "Leave `devices` out."
+        shared = [
+            f"`{one}`"
+            for one in (Isolation.TIME_SLICE, Isolation.CU_MASK)
+            if self._inventory.can_have(replace(resources, isolation=one, devices=0), job.spec.gpu_types)
+        ]
+        if shared:
+            return f"Ask for a whole GPU, or for the isolation {' or '.join(shared)}, which machines here give."
+        return "Ask for a whole GPU; the machines here do not share theirs (EXECUTOR_MAX_RUNS)."
 
     def _other_mode(self, job: Job, offers: Sequence[MachineOffer]) -> str:
         """In which modes GPUs could take the job, and which one is idle; empty if that is not known of its types."""

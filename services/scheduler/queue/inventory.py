@@ -150,6 +150,7 @@ def _offer(machine: Machine) -> MachineOffer:
         has_torch=bool(machine.inventory.torch_version),
         own_job_id="" if machine.jobs_run or machine.leased_eighths else machine.own_job_id,
         site=(machine.provider, machine.backend, machine.region),
+        registries=tuple(machine.inventory.images.registries) if machine.inventory.HasField("images") else None,
         life_end=create_time + longest_life if (longest_life := machine.max_duration.ToTimedelta()) else None,
     )
 

@@ -42,6 +42,8 @@ class MachineOffer:
     """Its provider, and its place there in the provider's words."""
     life_end: datetime | None = None
     """It lasts until then at the most; None for no limit."""
+    registries: tuple[str, ...] | None = None
+    """Where images of sessions may come from; None if it does not say."""
 
     @property
     def taken(self) -> tuple[int, ...]:

@@ -30,6 +30,7 @@ from services.scheduler.jobs.reservation_checks import (
     wrong_machines,
     wrong_reserver,
     wrong_size,
+    wrong_source,
 )
 from services.scheduler.jobs.reservation_usage import WEEK, UserLimits, above_limits
 from services.scheduler.jobs.retries import FIRST_AGAIN, replaced
@@ -143,8 +144,10 @@ class ReservationAdmission:
         gpus, machines = job.spec.resources.gpus, job.spec.machines
         longest_time = self._dated.longest_time(job)
         wrong = wrong_machines(machines, limits.machines, limits.network) or wrong_size(gpus, machines, largest)
+        wrong = [*wrong, *wrong_source(job.reserved, self._dated.image_sources(job.spec.gpu_types))]
         if wrong := [*wrong, *wrong_length(job.reserved, longest_time, limits.life_setting)]:
             raise InvalidRequestError(wrong)
+        await self._admission.check_possible(job, "spec.gpus")
 
     async def _instead_of(self, job: Job) -> str:
         """The id of the user's lost reservation that this one goes on with; empty if there is none."""

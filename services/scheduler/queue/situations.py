@@ -314,6 +314,10 @@ class Situations:
         """
         return self._full_queue(job, self.used(job.spec.gpu_type))
 
+    def small_queue(self, job: Job) -> tuple[str, int] | None:
+        """The job's queue, or the nearest above, whose limit is below what the job takes, as `full_queue` gives it."""
+        return self._full_queue(job, {})
+
     def used(self, gpu_type: str) -> Mapping[str, int]:
         """What each queue and all below it use now of a GPU type, in thousandths of a GPU."""
         running = (job for job in self._running.jobs() if job.machine_gpu_type == gpu_type)

@@ -1,8 +1,8 @@
-"""Ends jobs on request, whatever their state, and waiting ones that are too late for their deadlines."""
+"""Ends jobs on request, whatever their state, and waiting ones that are too late or that no machine can take."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
 
@@ -10,11 +10,11 @@ from servicekit.clock import Clock
 from servicekit.logging import get_logger
 from services.scheduler.jobs.errors import StaleJobError
 from services.scheduler.jobs.job import Job
-from services.scheduler.jobs.outcome import Ending, too_late
+from services.scheduler.jobs.outcome import Ending, never_possible, too_late
 from services.scheduler.jobs.states import WAITING_STATES, JobState
 from services.scheduler.queue.dated_book import DatedBook
 from services.scheduler.queue.uncut import uncut
-from services.scheduler.queue.waiting import WaitingJobs
+from services.scheduler.queue.waiting import Lane, WaitingJobs
 from services.scheduler.runs.job_runner import JobRunner
 from services.scheduler.store.job_store import JobStore
 from services.scheduler.wire import payloads
@@ -38,6 +38,8 @@ class Canceller:
         runner: JobRunner,
         clock: Clock,
         longest_run: timedelta,
+        never: Callable[[Job], Awaitable[str]],
+        impossible_after: timedelta,
     ) -> None:
         self._store = store
         self._waiting = waiting
@@ -45,15 +47,38 @@ class Canceller:
         self._runner = runner
         self._clock = clock
         self._longest_run = longest_run
+        self._never = never
+        self._impossible_after = impossible_after
+        self._impossible_since: dict[Lane, datetime] = {}
 
     async def run_once(self) -> None:
-        """Cancels the waiting jobs that can no longer end before their deadlines."""
+        """Cancels the waiting jobs that can no longer end before their deadlines, or that no machine can take."""
         now, longest = self._clock.now(), self._longest_run
         for job in [job for job in self._waiting.jobs() if job.spec.is_too_late(now, longest)]:
             # One that has moved on meanwhile is looked at again in the next pass, if it still waits.
             with suppress(StaleJobError):
                 await uncut(self._end(job, too_late(job, longest), [], now))
                 log.info("a job cannot end before its deadline", extra={"job_id": job.job_id})
+        for job, why in await self._impossible(now):
+            with suppress(StaleJobError):
+                await uncut(self._end(job, never_possible(why, self._impossible_after.total_seconds()), [], now))
+                log.info("no machine can take a job", extra={"job_id": job.job_id, "reason": why})
+
+    async def _impossible(self, now: datetime) -> list[tuple[Job, str]]:
+        """The jobs that no machine has been able to take for long enough, and why not."""
+        found = [
+            (lane, jobs, why)
+            for lane, number in self._waiting.lanes().items()
+            if (jobs := [job for job in self._waiting.first(lane, number) if not job.spec.waits_for_operator])
+            and (why := await self._never(jobs[0]))
+        ]
+        self._impossible_since = {lane: self._impossible_since.get(lane, now) for lane, _, _ in found}
+        return [
+            (job, why)
+            for lane, jobs, why in found
+            if now - self._impossible_since[lane] >= self._impossible_after
+            for job in jobs
+        ]
 
     async def cancel(self, job: Job, reason: str = "", user_id: str = "") -> Job:
         """Cancels the job and gives it as it is now: settling, asked to end, or unchanged if it is over.

@@ -16,6 +16,7 @@ from wavepool.executor.v1.run_event_pb2 import RunEvent
 from wavepool.executor.v1.session_pb2 import SessionEvent
 
 from services.scheduler.jobs.job import Job
+from services.scheduler.jobs.outcome import Ending
 from services.scheduler.jobs.spec import Lease
 
 Duty = Callable[[], Coroutine[Any, Any, Job]]
@@ -33,7 +34,7 @@ class AttemptLostError(Exception):
         lacks_torch: bool = False,
         unfit_reason: str = "",
         lease: Lease | None = None,
-        final: str = "",
+        final: Ending | None = None,
     ) -> None:
         super().__init__(reason)
         self.lease = lease
@@ -45,7 +46,7 @@ class AttemptLostError(Exception):
         self.unfit_reason = unfit_reason
         """Why the machine takes no runs, in its own words; empty if it takes runs."""
         self.final = final
-        """What the owner reads if another attempt is pointless; empty if it is not."""
+        """The job's end if another attempt is pointless; None if it is not."""
 
 
 class LeasedAttempt(ABC):

@@ -21,7 +21,7 @@ from services.scheduler.jobs.job import Job
 from services.scheduler.jobs.reservation import Extension, Reservation
 from services.scheduler.jobs.reservation_checks import (
     ReservationLimits,
-    changed_keys,
+    changed_users,
     extension_of,
     free_name,
     wrong_name,
@@ -92,13 +92,16 @@ class ReservationChanges:
         return job
 
     async def update(self, job: Job, request: reservations_pb2.UpdateReservationRequest) -> Job:
-        """Changes the name, or who may log in; see `SessionAttempt.change`. Raises InvalidRequestError, too."""
+        """Changes the name, who may log in, or who may change it; see `SessionAttempt.change`.
+
+        Raises InvalidRequestError, too.
+        """
         if request.name and (fault := wrong_name(request.name)):
             raise InvalidFieldError("name", fault)
         taken = await self._reader.reservation_names(job.account_id, job.user_id) if request.name else frozenset[str]()
 
         def change(reservation: Reservation) -> Reservation:
-            changed = changed_keys(reservation, request.add_keys, request.remove_users)
+            changed = changed_users(reservation, request)
             is_same = request.name in {"", reservation.name}
             return changed if is_same else changed.named(free_name(request.name, taken))
 
@@ -148,7 +151,7 @@ class ReservationChanges:
         self, job: Job, before: Reservation, change: Callable[[Reservation], Reservation], user_id: str
     ) -> Job:
         after = change(before)
-        events = [payloads.users_changed(before, after, user_id)] if after.keys != before.keys else []
+        events = [payloads.users_changed(before, after, user_id)] if after.who != before.who else []
         changed = await self._store.move(job, job.changed(reservation=after), events, self._clock.now())
         if changed.job_id in self._waiting:
             self._waiting.put(changed)

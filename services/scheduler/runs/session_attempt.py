@@ -29,6 +29,7 @@ from services.scheduler.jobs.errors import (
     WrongReservationStateError,
 )
 from services.scheduler.jobs.job import Job
+from services.scheduler.jobs.outcome import IMAGE, Ending
 from services.scheduler.jobs.reservation import (
     GRACE,
     LONGEST_PREPARING,
@@ -57,6 +58,7 @@ from services.scheduler.store.job_store import JobStore
 from services.scheduler.wire import payloads
 from services.scheduler.wire.disks import snapshot_from_proto
 from vocabulary.backoff import Backoff, Retries
+from vocabulary.verdicts import CANCELLED, INFRA_ERROR
 
 log = get_logger(__name__)
 
@@ -71,10 +73,13 @@ POOL_SAYS_WHY = timedelta(seconds=15)
 OTHERS_END = timedelta(seconds=30)
 """Time for the other sessions of a reservation to end after its first machine's did; later they end by themselves."""
 RETRY_BACKOFF = Backoff(first=timedelta(seconds=0.1), longest=timedelta(seconds=5))
-_NO_IMAGES = "Its machine has an earlier version of Wavepool, which does not support images. Nothing is charged."
-_NO_CONTEXT = "The folder that its image is built from is no longer stored. Reserve again. Nothing is charged."
-_NO_ENTRYPOINT = (
-    "Its machine has an earlier version of Wavepool, which cannot start the command of an image. Nothing is charged."
+_NO_IMAGES, _NO_CONTEXT, _NO_ENTRYPOINT = (
+    Ending(JobState.FAILED, INFRA_ERROR, f"{why} Nothing is charged.")
+    for why in (
+        "Its machine has an earlier version of Wavepool, which does not support images.",
+        "The folder that its image is built from is no longer stored. Reserve again.",
+        "Its machine has an earlier version of Wavepool, which cannot start the command of an image.",
+    )
 )
 _SILENT = "The machine of the reservation does not answer. Try again."
 _REMOVED_IN_SILENCE = (
@@ -214,7 +219,7 @@ class SessionAttempt(LeasedAttempt):
             self._check_open()
             before = self._reservation
             after = change(before)
-            if after.keys == before.keys:
+            if after.who == before.who:
                 return await self._write(self.job.changed(reservation=after), [])
             changed, events = self.job.changed(reservation=after), [payloads.users_changed(before, after, user_id)]
             try:
@@ -481,7 +486,10 @@ class SessionAttempt(LeasedAttempt):
         reason = f"its session{on_machine} ended ({_reason_text(ended.reason)}{': ' + details if details else ''})"
         # An executor that is stopped is no fault of its machine, and an image may be anything.
         is_fault = ended.reason == session_pb2.SESSION_END_REASON_FAILED and not self._reservation.has_image
-        final = f"{details} Nothing is charged." if ended.reason == session_pb2.SESSION_END_REASON_IMAGE else ""
+        final = None
+        if ended.reason == session_pb2.SESSION_END_REASON_IMAGE:
+            # Its user's mistake, which no alert of ours is about.
+            final = Ending(JobState.CANCELLED, CANCELLED, f"{details} Nothing is charged.", IMAGE)
         return AttemptLostError(
             reason, machine_suspect=ended.unkillable or is_fault, lease=self.leases[rank], final=final
         )

@@ -26,11 +26,12 @@ from services.scheduler.queue.waiting import WaitingJobs
 from services.scheduler.runs.canceller import Canceller
 from services.scheduler.runs.reservation_changes import ReservationChanges
 from services.scheduler.runs.watcher import Watcher
-from services.scheduler.service.visible_job import visible_reservation
+from services.scheduler.service.visible_job import reservation_for
 from services.scheduler.store.job_reader import JobReader
 from services.scheduler.store.job_store import JobStore
 from services.scheduler.wire import reservations as wire
 from services.scheduler.wire.page_token import page_end, page_token
+from vocabulary.rights import Right
 from vocabulary.ssh_keys import KeyFault, key_line
 
 DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE = 50, 200
@@ -113,7 +114,7 @@ class ReservationServicer(reservations_pb2_grpc.ReservationServiceServicer):
     ) -> reservations_pb2.GetReservationResponse:
         """Gets a reservation."""
         del context
-        job = await visible_reservation(self._store, request.account_ids, request.reservation_id)
+        job = await reservation_for(self._store, request, Right.SEE)
         reservation = self._proto(job)
         events = await self._reader.events(job.job_id, max(0, job.last_seq - MOST_LOOKED_AT), MOST_LOOKED_AT)
         reservation.acts.extend(wire.acts_of(events))
@@ -133,14 +134,10 @@ class ReservationServicer(reservations_pb2_grpc.ReservationServiceServicer):
         wanted = JobFilter(tuple(request.account_ids), job_states, user_id=request.user_id, reservations=True)
         size = min(request.page_size, MAX_PAGE_SIZE) if request.page_size > 0 else DEFAULT_PAGE_SIZE
         end = page_end(request.page_token, wanted)
-        found: list[Job] = []
         # Some states are told apart by more than the column that the query looks at.
-        while len(found) <= size:
-            jobs = await self._reader.page(wanted, size + 1, end)
-            found += [job for job in jobs if not states or job.reservation_state in states]
-            if len(jobs) <= size:
-                break
-            end = PageEnd(jobs[-1].create_time, jobs[-1].job_id)
+        found = await self._reader.page(
+            wanted, size + 1, end, lambda job: not states or job.reservation_state in states
+        )
         page, more = found[:size], len(found) > size
         token = page_token(PageEnd(page[-1].create_time, page[-1].job_id), wanted) if more else ""
         return reservations_pb2.ListReservationsResponse(
@@ -152,7 +149,7 @@ class ReservationServicer(reservations_pb2_grpc.ReservationServiceServicer):
     ) -> AsyncIterator[reservations_pb2.WatchReservationResponse]:
         """Streams a reservation's events."""
         del context
-        job = await visible_reservation(self._store, request.account_ids, request.reservation_id)
+        job = await reservation_for(self._store, request, Right.SEE)
         if not 0 <= request.after_seq <= job.last_seq:
             raise InvalidFieldError("after_seq", f"is {request.after_seq}; give 0 to {job.last_seq}, its last")
         with metrics.job_followers.track_inprogress():
@@ -168,7 +165,7 @@ class ReservationServicer(reservations_pb2_grpc.ReservationServiceServicer):
             fix = f"give at most {MOST_REASON}, without NUL characters"
             raise InvalidFieldError("reason", f"has {len(request.reason)} characters; {fix}")
         _check_user_id(request.user_id)
-        job = await visible_reservation(self._store, request.account_ids, request.reservation_id)
+        job = await reservation_for(self._store, request, Right.END)
         job = await self._canceller.cancel(job, request.reason, request.user_id)
         return reservations_pb2.CancelReservationResponse(reservation=self._proto(job))
 
@@ -178,7 +175,7 @@ class ReservationServicer(reservations_pb2_grpc.ReservationServiceServicer):
         """Adds time to a reservation."""
         del context
         _check_user_id(request.user_id)
-        job = await visible_reservation(self._store, request.account_ids, request.reservation_id)
+        job = await reservation_for(self._store, request, Right.CHANGE)
         reservation = job.reserved
         # One extension of a user at a time: each counts those before it.
         async with self._extending.setdefault(job.user_id, asyncio.Lock()):
@@ -193,7 +190,8 @@ class ReservationServicer(reservations_pb2_grpc.ReservationServiceServicer):
         """Changes a reservation's name, or who may log in."""
         del context
         _check_user_id(request.user_id)
-        job = await visible_reservation(self._store, request.account_ids, request.reservation_id)
+        lets_in = request.add_keys or request.add_editors
+        job = await reservation_for(self._store, request, Right.ENTER if lets_in else Right.CHANGE)
         job = await self._changes.update(job, request)
         return reservations_pb2.UpdateReservationResponse(reservation=self._proto(job))
 
@@ -203,7 +201,7 @@ class ReservationServicer(reservations_pb2_grpc.ReservationServiceServicer):
         """Writes a text to the terminals of a reservation."""
         del context
         _check_user_id(request.user_id)
-        job = await visible_reservation(self._store, request.account_ids, request.reservation_id)
+        job = await reservation_for(self._store, request, Right.CHANGE)
         terminals = await self._changes.notify(job, request.text, request.user_id)
         return reservations_pb2.NotifyReservationResponse(terminals=terminals)
 
@@ -212,7 +210,7 @@ class ReservationServicer(reservations_pb2_grpc.ReservationServiceServicer):
     ) -> reservations_pb2.GetTunnelTargetResponse:
         """Says where the session of a reservation is."""
         del context
-        job = await visible_reservation(self._store, request.account_ids, request.reservation_id)
+        job = await reservation_for(self._store, request, Right.SEE)
         if not 0 <= request.node < job.spec.machines:
             raise InvalidFieldError("node", f"is {request.node}; {_machines_text(job)}")
         if not job.leases or not job.takes_logins:

@@ -12,7 +12,7 @@ from problems.library.variants import UnknownElementTypeError
 from services.scheduler import metrics
 from services.scheduler.jobs.errors import InvalidFieldError
 from services.scheduler.jobs.job import Job
-from services.scheduler.jobs.listing import JobFilter, PageEnd
+from services.scheduler.jobs.listing import PageEnd
 from services.scheduler.jobs.states import IN_FLIGHT_STATES, OVER_STATES, UNSEEN_STATES, WAITING_STATES, JobState
 from services.scheduler.queue.admission import Admission
 from services.scheduler.runs.canceller import Canceller
@@ -75,13 +75,18 @@ class SchedulerServicer(scheduler_pb2_grpc.SchedulerServiceServicer):
     async def ListJobs(self, request: scheduler_pb2.ListJobsRequest, context: object) -> scheduler_pb2.ListJobsResponse:
         """Lists jobs, newest first."""
         del context
-        _check_text("problem", request.problem)
-        states = frozenset(wire.state_from_proto(state) for state in request.states)
+        for name in ("account_id", "problem", "user_id", "queue"):
+            _check_text(name, getattr(request, name))
         problem = resolved_slug(request.problem, self._problems) or request.problem
-        wanted = JobFilter((request.account_id,) if request.account_id else (), states, problem)
+        wanted = wire.filter_from_proto(request, problem)
         size = min(request.page_size, MAX_PAGE_SIZE) if request.page_size > 0 else DEFAULT_PAGE_SIZE
         # One job more than the page holds shows whether there is another page.
-        jobs = await self._reader.page(wanted, size + 1, page_end(request.page_token, wanted))
+        jobs = await self._reader.page(
+            wanted,
+            size + 1,
+            page_end(request.page_token, wanted),
+            lambda job: not wanted.modes or job.spec.submission.mode in wanted.modes,
+        )
         page, more = jobs[:size], len(jobs) > size
         token = page_token(PageEnd(page[-1].create_time, page[-1].job_id), wanted) if more else ""
         return scheduler_pb2.ListJobsResponse(jobs=[wire.job_to_proto(job) for job in page], next_page_token=token)

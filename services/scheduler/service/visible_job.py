@@ -1,13 +1,32 @@
-"""Finds the job that a caller asks for."""
+"""Finds the job or reservation that a caller asks for, if the caller has the right to do that with it."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from typing import Protocol
 
-from services.scheduler.jobs.errors import JobNotFoundError, ReservationNotFoundError
+from servicekit.logging import get_logger
+from services.scheduler.jobs.errors import JobNotFoundError, NotYoursError, ReservationNotFoundError
 from services.scheduler.jobs.job import Job
 from services.scheduler.jobs.states import UNSEEN_STATES
 from services.scheduler.store.job_store import JobStore
+from vocabulary.rights import Asker, Belonging, Right, Standing, may, standing_of
+
+log = get_logger(__name__)
+
+
+class ReservationRequest(Protocol):
+    """A request about a reservation."""
+
+    @property
+    def account_ids(self) -> Sequence[str]:
+        """The accounts whose reservations the caller sees; empty for an operator."""
+        ...
+
+    @property
+    def reservation_id(self) -> str:
+        """The reservation's id."""
+        ...
 
 
 async def visible_job(store: JobStore, account_ids: Collection[str], job_id: str) -> Job:
@@ -15,14 +34,6 @@ async def visible_job(store: JobStore, account_ids: Collection[str], job_id: str
     job = await _visible(store, account_ids, job_id)
     if job is None or job.reservation:
         raise JobNotFoundError(job_id)
-    return job
-
-
-async def visible_reservation(store: JobStore, account_ids: Collection[str], reservation_id: str) -> Job:
-    """The job of a reservation, as `visible_job`; raises ReservationNotFoundError."""
-    job = await _visible(store, account_ids, reservation_id)
-    if job is None or not job.reservation:
-        raise ReservationNotFoundError(reservation_id)
     return job
 
 
@@ -34,9 +45,33 @@ async def visible_in_queue(store: JobStore, account_ids: Collection[str], job_id
     return job
 
 
+async def reservation_for(store: JobStore, request: ReservationRequest, right: Right) -> Job:
+    """The job of the reservation; raises ReservationNotFoundError, and NotYoursError without the right to that.
+
+    What others than its owner do is logged, as a line of the audit.
+    """
+    user_id: str = getattr(request, "user_id", "")
+    asker = Asker(user_id, request.account_ids, getattr(request, "managed_account_ids", ()))
+    job = await _visible(store, asker.account_ids, request.reservation_id)
+    if job is None or not job.reservation:
+        raise ReservationNotFoundError(request.reservation_id)
+    disk = job.reservation.disk
+    editors = [one.user_id for one in job.reservation.editors]
+    thing = Belonging(job.user_id, job.account_id, editors, is_personal=disk is not None)
+    standing = standing_of(asker, thing)
+    if standing is None:
+        raise ReservationNotFoundError(request.reservation_id)
+    if not may(right, standing, thing):
+        raise NotYoursError(job.job_id, disk.name if disk and standing is Standing.MANAGER else "")
+    if right is not Right.SEE and standing is not Standing.OWNER:
+        who = {"by": user_id, "standing": standing, "owner": job.user_id}
+        log.info("audit: a reservation of another user", extra={"reservation_id": job.job_id, "right": right, **who})
+    return job
+
+
 async def _visible(store: JobStore, account_ids: Collection[str], job_id: str) -> Job | None:
     # PostgreSQL accepts no NUL character, not even in a comparison.
     job = await store.get(job_id) if "\0" not in job_id else None
-    if job is None or job.state in UNSEEN_STATES or (account_ids and job.account_id not in account_ids):
+    if job is None or job.state in UNSEEN_STATES:
         return None
-    return job
+    return job if standing_of(Asker("", account_ids), Belonging(job.user_id, job.account_id)) else None

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import func, literal, select, tuple_
+from sqlalchemy import ColumnElement, func, literal, select, tuple_
 from wavepool.submission.v1.submission_pb2 import Submission
 
 from servicekit.db.database import Database, Instant
@@ -33,18 +33,22 @@ class JobReader:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def page(self, wanted: JobFilter, size: int, after: PageEnd | None) -> list[Job]:
-        """Up to `size` jobs, newest first."""
+    async def page(
+        self, wanted: JobFilter, size: int, after: PageEnd | None, fits: Callable[[Job], bool] = lambda _: True
+    ) -> list[Job]:
+        """Up to `size` jobs, newest first; `fits` tells apart what no column does."""
+        found: list[Job] = []
+        while True:
+            jobs = await self._unsifted_page(wanted, size, after)
+            found += filter(fits, jobs)
+            if len(found) >= size or len(jobs) < size:
+                return found[:size]
+            after = PageEnd(jobs[-1].create_time, jobs[-1].job_id)
+
+    async def _unsifted_page(self, wanted: JobFilter, size: int, after: PageEnd | None) -> list[Job]:
         kind = jobs.c.reservation.is_not(None) if wanted.reservations else jobs.c.reservation.is_(None)
         query = select(jobs).where(jobs.c.state.not_in(UNSEEN_STATES), kind)
-        if wanted.account_ids:
-            query = query.where(jobs.c.account_id.in_(wanted.account_ids))
-        if wanted.user_id:
-            query = query.where(jobs.c.user_id == wanted.user_id)
-        if wanted.states:
-            query = query.where(jobs.c.state.in_(wanted.states))
-        if wanted.problem:
-            query = query.where(jobs.c.problem == wanted.problem)
+        query = query.where(*_conditions(wanted))
         if after:
             end = tuple_(literal(after.create_time, Instant), after.job_id)
             query = query.where(tuple_(jobs.c.create_time, jobs.c.job_id) < end)
@@ -148,6 +152,20 @@ class JobReader:
         async with self._database.reading() as connection:
             rows = (await connection.execute(query)).all()
         return [(_kind_of_row(row), row.end_time - row.start_time) for row in reversed(rows)]
+
+
+def _conditions(wanted: JobFilter) -> list[ColumnElement[bool]]:
+    by_field = (
+        (wanted.account_ids, jobs.c.account_id.in_(wanted.account_ids)),
+        (wanted.user_id, jobs.c.user_id == wanted.user_id),
+        (wanted.states, jobs.c.state.in_(wanted.states)),
+        (wanted.problem, jobs.c.problem == wanted.problem),
+        (wanted.verdicts, jobs.c.verdict.in_(wanted.verdicts) & jobs.c.end_time.is_not(None)),
+        (wanted.queue, jobs.c.queue == wanted.queue),
+        (wanted.begin, jobs.c.create_time >= literal(wanted.begin, Instant)),
+        (wanted.end, jobs.c.create_time < literal(wanted.end, Instant)),
+    )
+    return [condition for given, condition in by_field if given]
 
 
 def _kind_of_row(row: Any) -> RunKind:  # noqa: ANN401 - a row of the five columns above

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from google.protobuf.duration_pb2 import Duration
 from wavepool.executor.v1 import run_event_pb2
 from wavepool.scheduler.v1 import scheduler_pb2
@@ -13,9 +16,12 @@ from servicekit.rpc.proto_time import duration_to_proto, instant_to_proto
 from services.scheduler.jobs.allowance import Allowance
 from services.scheduler.jobs.errors import InvalidFieldError
 from services.scheduler.jobs.job import Job, JobEvent
+from services.scheduler.jobs.listing import JobFilter
 from services.scheduler.jobs.resources import machine_use_to_proto, resources_to_proto
 from services.scheduler.jobs.spec import JobSpec
 from services.scheduler.jobs.states import UNSEEN_STATES, JobState
+from services.scheduler.wire.reservations import instant_from_proto
+from submissions.modes import MODES
 
 VERDICT_PREFIX = "VERDICT_"
 STATE_PREFIX = "JOB_STATE_"
@@ -82,7 +88,7 @@ def _spec_to_proto(spec: JobSpec, submission: Submission) -> scheduler_pb2.JobSp
         placement=spec.placement,
         movable=spec.movable,
         deadline=instant_to_proto(spec.deadline),
-        machine=machine_use_to_proto(spec.reuse, spec.idle_seconds),
+        machine=machine_use_to_proto(spec.reuse, spec.idle_seconds, waits_for_operator=spec.waits_for_operator),
     )
 
 
@@ -104,9 +110,29 @@ def state_to_proto(state: JobState) -> scheduler_pb2.JobState.ValueType:
 
 def state_from_proto(number: int) -> JobState:
     """The state that a list is filtered by; raises InvalidFieldError."""
-    if number not in _STATES_BY_NUMBER:
-        raise InvalidFieldError("states", f"{number} is not valid; give {', '.join(state.name for state in _STATES)}")
-    return _STATES_BY_NUMBER[number]
+    return _STATES_BY_NUMBER[_known("states", number, _STATES_BY_NUMBER)]
+
+
+def filter_from_proto(request: scheduler_pb2.ListJobsRequest, problem: str) -> JobFilter:
+    """The jobs that a list asks for; raises InvalidFieldError."""
+    return JobFilter(
+        (request.account_id,) if request.account_id else (),
+        frozenset(state_from_proto(state) for state in request.states),
+        problem,
+        request.user_id,
+        frozenset(verdict_name(_known("verdicts", verdict, _VERDICT_NAMES)) for verdict in request.verdicts),
+        frozenset(_known("modes", mode, MODES) for mode in request.modes),
+        request.queue,
+        instant_from_proto(request.begin_time, "begin_time") if request.HasField("begin_time") else None,
+        instant_from_proto(request.end_time, "end_time") if request.HasField("end_time") else None,
+    )
+
+
+def _known(field: str, number: int, names: Mapping[Any, str]) -> int:
+    """The number, if it has a name; raises InvalidFieldError."""
+    if number not in names:
+        raise InvalidFieldError(field, f"{number} is not valid; give {', '.join(names.values()).upper()}")
+    return number
 
 
 def verdict_name(number: int) -> str:

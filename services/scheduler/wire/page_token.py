@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import dataclasses
 import hashlib
 import json
 from datetime import UTC, datetime, timedelta
@@ -38,7 +39,10 @@ def page_end(token: str, wanted: JobFilter) -> PageEnd | None:
 
 
 def _digest(wanted: JobFilter) -> str:
-    content = json.dumps(
-        [wanted.account_ids, sorted(wanted.states), wanted.problem, wanted.user_id, wanted.reservations]
-    )
+    fields: list[Any] = [getattr(wanted, one.name) for one in dataclasses.fields(wanted)]
+    content = json.dumps(fields, default=_plain)
     return hashlib.sha256(content.encode()).hexdigest()[:12]
+
+
+def _plain(one: Any) -> object:  # noqa: ANN401 - a field of any type
+    return sorted(map(str, one)) if isinstance(one, frozenset) else str(one)  # pyright: ignore[reportUnknownArgumentType]

@@ -89,6 +89,7 @@ def users_changed(before: Reservation, after: Reservation, user_id: str) -> byte
         user_id=user_id,
         added=dict.fromkeys(key.user for key in after.keys if key not in before.keys),
         removed=[user for user in before.users if user not in after.users],
+        editors=[one.user for one in after.editors if one not in before.editors],
     )
     return reservations_pb2.ReservationEvent(users_changed=event).SerializeToString()
 

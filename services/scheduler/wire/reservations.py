@@ -70,6 +70,7 @@ def reservation_to_proto(
         hold_micros=job.hold_micros,
         cost_micros=job.cost_micros,
         attempts=job.attempt,
+        editors=[reservations_pb2.ReservationEditor(user=one.user, user_id=one.user_id) for one in reservation.editors],
         last_seq=job.last_seq,
         position=position,
         eta_p50=duration_to_proto(wait.p50) if wait else None,

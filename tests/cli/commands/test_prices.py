@@ -80,4 +80,8 @@ def test_a_quote_says_the_most_that_a_submission_can_cost(gateway: ScriptedGatew
     assert all(words in run.out for words in ("$0.235943", "7 min 7 s", "$0.497500 on hold", "after 15 min")), run.out
     query = "gpu_type=MI300X&gpu_type=MI210&gpus=1&eighths=8&spot=false&duration_seconds=426.83"
     assert gateway.requests[-1].path == f"/api/v1/quote?{query}"
+    for fraction, eighths in (("0.1", 1), ("0.3", 4), ("0.5", 4), ("0.51", 8)):
+        assert wavepool("quote", "--fraction", fraction, "--endpoint", gateway.endpoint).status == 0
+        assert f"&eighths={eighths}&" in gateway.requests[-1].path
+    assert wavepool("quote", "--fraction", "1.1", "--endpoint", gateway.endpoint).status == 2
     assert wavepool("quote", "--json", "--endpoint", gateway.endpoint).json == QUOTE

@@ -50,14 +50,40 @@ def test_no_gpus_are_not_one_gpu(gateway: ScriptedGateway, gpus: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "option", ["--gpu-type", "--disk", "--name", "--queue", "--image", "--start", "--fallback-gpu"]
+    ("words", "name"),
+    [
+        *(
+            (words, option)
+            for option in ("--gpu-type", "--disk", "--name", "--queue", "--image", "--start", "--fallback-gpu")
+            for words in (("reserve", "-h", "1", option, ""), ("run", option, "", "--", "true"))
+        ),
+        (("cancel", "--yes", ""), "ID…"),
+        (("cancel", "--yes", ID, ""), "ID…"),
+        (("extend", "", "1"), "[ID] HOURS"),
+        (("connect", ""), "ID"),
+        (("ssh-config", ""), "ID"),
+        (("jupyter", ""), "ID"),
+        (("forward", "8000", ""), "ID"),
+        (("reservations", "show", ""), "ID"),
+        (("reservations", "edit", "--extend", "1", ""), "ID"),
+        (("reservations", "debug", ""), "ID"),
+        (("reservations", "notify", ID, ""), "TEXT"),
+        (("reservations", "list", "--user", ""), "--user"),
+        (("reservations", "--user", ""), "--user"),
+        (("keys", "--user", ""), "--user"),
+        (("tokens", "create", "laptop", "--user", ""), "--user"),
+        (("statement", "--month", ""), "--month"),
+        (("submit", ""), "FILE"),
+        (("submit", "k.hip", "--problem", " "), "--problem"),
+        (("show", ""), "ID"),
+        (("--profile", "", "jobs"), "--profile"),
+    ],
 )
-def test_an_empty_option_is_not_taken_as_left_out(gateway: ScriptedGateway, option: str) -> None:
+def test_an_empty_word_is_not_taken_as_left_out(gateway: ScriptedGateway, words: tuple[str, ...], name: str) -> None:
     wavepool("config", "set", "default_gpu_type", "MI210")
-    for words in (("reserve", "-h", "1", option, ""), ("run", option, "", "--", "true")):
-        run = wavepool(*words)
-        assert (run.status, run.err) == (2, f"wavepool: {option}: is empty; give what it needs, or leave it out\n")
-    assert posted(gateway) == []
+    run = wavepool(*words)
+    assert (run.status, run.err) == (2, f"wavepool: {name}: is empty; give what it needs, or leave it out\n")
+    assert gateway.requests == []
 
 
 def test_lines_that_are_no_keys_are_refused_and_shown_as_they_are(gateway: ScriptedGateway, tmp_path: Path) -> None:

@@ -27,6 +27,7 @@ from tests.cli.reservation_scenes import (
     listed,
     session_on_this_machine,
 )
+from tests.cli.scenes import SUBMISSIONS
 from tests.ssh_keys import new_key
 from wavepool_client.text.not_here import NOT_HERE
 
@@ -234,7 +235,7 @@ def test_show_takes_an_id_its_beginning_a_name_or_the_only_one(gateway: Scripted
 
 def test_several_that_fit_are_listed_for_scripts(gateway: ScriptedGateway) -> None:
     listed(gateway, ACTIVE, OTHER)
-    for words in (("reservations", "show"), ("connect",), ("cancel",), ("connect", "01KB")):
+    for words in (("reservations", "show"), ("connect",), ("cancel", "01KB"), ("connect", "01KB")):
         run = wavepool(*words)
         assert (run.status, ID in run.err, OTHER_ID in run.err) == (2, True, True), words
     listed(gateway)
@@ -264,12 +265,13 @@ def test_edit_renames_changes_users_and_extends(gateway: ScriptedGateway, tmp_pa
     (tmp_path / "bob.pub").write_text("ssh-ed25519 BBBB bob\nssh-ed25519 CCCC bob\n")
     for method, path in (("PATCH", ONE), ("POST", f"{ONE}/users"), ("POST", f"{ONE}/extend")):
         gateway.on(method, path, Answer(ACTIVE))
-    words = ("--extend", "1.5", "--add-user", "bob=bob.pub", "--remove-user", "eve", "--name", "other")
+    who = ("--add-user", "bob=bob.pub", "--add-editor", "carl", "--remove-user", "eve")
+    words = ("--extend", "1.5", *who, "--name", "other")
     assert wavepool("reservations", "edit", ID, *words, "--json").json == ACTIVE
 
     assert gateway.asked("PATCH", ONE)[0].body == {"name": "other"}
     keys = [{"user": "bob", "public_key": f"ssh-ed25519 {code} bob"} for code in ("BBBB", "CCCC")]
-    assert gateway.asked("POST", f"{ONE}/users")[0].body == {"add": keys, "remove": ["eve"]}
+    assert gateway.asked("POST", f"{ONE}/users")[0].body == {"add": keys, "remove": ["eve"], "add_editors": ["carl"]}
     assert gateway.asked("POST", f"{ONE}/extend")[0].body == {"hours": 1.5}
     assert wavepool("reservations", "edit", ID).status == 2
 
@@ -298,7 +300,7 @@ def test_people_are_added_by_name_and_it_is_said_with_which_keys(gateway: Script
     }
 
 
-@pytest.mark.parametrize("text", ["", "=bob.pub", "bob=", "github:", "github:bob=bob.pub"])
+@pytest.mark.parametrize("text", ["=bob.pub", "bob=", "github:", "github:bob=bob.pub"])
 def test_somebody_without_a_name_is_not_added(gateway: ScriptedGateway, text: str) -> None:
     run = wavepool("reservations", "edit", ID, "--add-user", text)
     assert (run.status, f"--add-user: is {text!r}" in run.err) == (2, True)
@@ -359,33 +361,85 @@ def test_extend_takes_hours_and_says_the_new_end(gateway: ScriptedGateway) -> No
     assert wavepool("extend", "training").status == 2
 
 
+def jobs_listed(gateway: ScriptedGateway, *jobs: dict[str, Any]) -> None:
+    gateway.only("GET", SUBMISSIONS, Answer({"submissions": list(jobs), "next_page_token": ""}))
+    for job in jobs:
+        gateway.only("GET", f"{SUBMISSIONS}/{job['id']}", Answer(job))
+        gateway.only("POST", f"{SUBMISSIONS}/{job['id']}/cancel", Answer({**job, "state": "CANCELLED"}, 202))
+
+
+def cancelled(gateway: ScriptedGateway) -> list[str]:
+    return [request.path.split("/")[-2] for request in gateway.requests if request.path.endswith("/cancel")]
+
+
 def test_cancel_tells_reservations_from_submissions(gateway: ScriptedGateway) -> None:
     listed(gateway, ACTIVE)
+    jobs_listed(gateway, {"id": "job_1"}, {"id": "job_2"})
     gateway.on("POST", f"{ONE}/cancel", Answer({**ACTIVE, "state": "expiring"}, 202))
-    gateway.on("POST", "/api/v1/submissions/job_1/cancel", Answer({"id": "job_1", "state": "CANCELLED"}, 202))
-    run = wavepool("cancel", "training", "job_1", "--yes")
-    assert (run.status, run.err.splitlines()) == (0, ["job_1 is cancelled", f"{ID} is expiring"])
-    assert wavepool("cancel", "--json").json["state"] == "expiring"
-    missing = wavepool("cancel", "job_1", "nothing", "--yes")
-    assert missing.status == 2
-    assert len(gateway.asked("POST", "/api/v1/submissions/job_1/cancel")) == 1, "nothing is ended if one is not found"
+    gateway.only("POST", f"{SUBMISSIONS}/job_2/cancel", Answer({"id": "job_2", "state": "RUNNING"}, 202))
+    run = wavepool("cancel", "training", "job_1", "job_2", "training", ID, "--yes")
+    said = ["job_1 is cancelled", "job_2 is ending", f"{ID} is ending"]
+    assert (run.status, run.err.splitlines(), cancelled(gateway)) == (0, said, ["job_1", "job_2", ID])
+    assert wavepool("cancel", "job_1", "--json").json == [{"id": "job_1", "state": "CANCELLED"}], "a list, of one, too"
 
 
-def test_cancel_all_ends_all_of_mine_if_a_script_says_yes(gateway: ScriptedGateway) -> None:
+def test_cancel_finds_all_before_it_ends_one_and_reports_each(gateway: ScriptedGateway) -> None:
+    listed(gateway, ACTIVE)
+    jobs_listed(gateway, {"id": "job_1"}, {"id": "job_2"})
+    missing = wavepool("cancel", "job_1", "job_9", "nothing", ID, "--yes")
+    assert (missing.status, cancelled(gateway)) == (2, [])
+    assert all(word in missing.err for word in ("Not Found", "'nothing'", "Nothing was ended"))
+    gateway.only("POST", f"{SUBMISSIONS}/job_1/cancel", Answer({"detail": "Try again."}, 503))
+    run = wavepool("cancel", "job_1", "job_2")
+    said = ["job_1 was not ended: Try again.", "job_2 is cancelled"]
+    assert (run.status, run.err.splitlines()) == (3, said)
+    assert wavepool("cancel", "job_1", "job_2", "--json").json[0] == {"id": "job_1", "error": "Try again."}
+
+
+@pytest.mark.parametrize("words", [(), ("--yes",), ("--all", ID), ("--pending", "job_1"), ("--json",)])
+def test_cancel_ends_nothing_that_is_not_named(gateway: ScriptedGateway, words: tuple[str, ...]) -> None:
+    listed(gateway, ACTIVE)
+    run = wavepool("cancel", *words)
+    assert (run.status, "name what to end" in run.err, gateway.requests) == (2, True, [])
+
+
+@pytest.mark.parametrize(
+    ("words", "jobs", "reservations"),
+    [
+        (
+            ("--all",),
+            "state=QUEUED&state=PROVISIONING&state=RUNNING",
+            "state=pending&state=queued&state=preparing&state=active",
+        ),
+        (("--jobs",), "state=QUEUED&state=PROVISIONING&state=RUNNING", ""),
+        (("--reservations",), "", "state=pending&state=queued&state=preparing&state=active"),
+        (("--pending",), "state=QUEUED&state=PROVISIONING", "state=pending&state=queued"),
+        (("--pending", "--jobs"), "state=QUEUED&state=PROVISIONING", ""),
+        (("--pending", "--reservations"), "", "state=pending&state=queued"),
+    ],
+)
+def test_cancel_ends_all_of_mine_of_a_kind_if_a_script_says_yes(
+    gateway: ScriptedGateway, words: tuple[str, ...], jobs: str, reservations: str
+) -> None:
     listed(gateway, ACTIVE, OTHER)
+    jobs_listed(gateway, {"id": "job_1", "mode": "sandbox", "state": "QUEUED"})
     for one in (ID, OTHER_ID):
         gateway.on("POST", f"{RESERVATIONS}/{one}/cancel", Answer({**ACTIVE, "id": one, "state": "expiring"}, 202))
-    unsure = wavepool("cancel", "--all")
-    assert (unsure.status, ID in unsure.err, OTHER_ID in unsure.err, "--yes" in unsure.err) == (2, True, True, True)
-    assert gateway.asked("POST", f"{ONE}/cancel") == []
-    ended = wavepool("cancel", "--all", "--yes", "--json")
-    assert [one["id"] for one in ended.json] == [ID, OTHER_ID]
-    query = "page_size=200&state=pending&state=queued&state=preparing&state=active&user_id=user_ada"
-    assert gateway.asked("GET", RESERVATIONS)[-1].path == f"{RESERVATIONS}?{query}"
-    assert wavepool("cancel", "--all", ID).status == 2
+    wanted = [*(["job_1"] if jobs else []), *([ID, OTHER_ID] if reservations else [])]
+    unsure = wavepool("cancel", *words)
+    assert (unsure.status, [one for one in wanted if one not in unsure.err], "--yes" in unsure.err) == (2, [], True)
+    assert cancelled(gateway) == []
+    ended = wavepool("cancel", *words, "--yes", "--json")
+    assert ([one["id"] for one in ended.json], cancelled(gateway)) == (wanted, wanted)
+    asked = [
+        request.path.partition("?")[2] for path in (SUBMISSIONS, RESERVATIONS) for request in gateway.asked("GET", path)
+    ]
+    queries = [f"page_size=200&{query}&user_id=user_ada" for query in (jobs, reservations) if query]
+    assert list(dict.fromkeys(asked)) == queries
     listed(gateway)
-    nothing = wavepool("cancel", "--all")
-    assert (nothing.status, nothing.err) == (0, "you have no reservation to end\n")
+    jobs_listed(gateway)
+    nothing = wavepool("cancel", *words)
+    assert (nothing.status, nothing.err) == (0, "you have nothing to end\n")
 
 
 def test_avail_shows_what_is_free_and_the_waits(gateway: ScriptedGateway) -> None:

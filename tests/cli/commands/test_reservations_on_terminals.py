@@ -283,9 +283,9 @@ def test_disks_are_listed_again_and_again_until_ctrl_c(
     assert run.ended() == 0
 
 
-def test_cancel_all_shows_what_would_end(terminal: Callable[..., Terminal], gateway: ScriptedGateway) -> None:
+def test_cancel_of_all_shows_what_would_end(terminal: Callable[..., Terminal], gateway: ScriptedGateway) -> None:
     listed(gateway, ACTIVE, OTHER)
-    run = terminal("cancel", "--all")
+    run = terminal("cancel", "--reservations")
     run.see(OTHER_ID)
     answer(run, ("End these?", "n"))
     assert run.ended() == 1

@@ -205,10 +205,14 @@ def test_cancel_show_and_jobs_ask_their_routes(gateway: ScriptedGateway) -> None
     gateway.on("POST", f"{SUBMISSIONS}/{JOB}/cancel", Answer(job, 202))
     gateway.on("GET", SUBMISSIONS, Answer({"submissions": [job], "next_page_token": ""}))
     at = ("--endpoint", gateway.endpoint)
-    assert wavepool("cancel", JOB, "--json", *at).json == job
+    assert wavepool("cancel", JOB, "--json", *at).json == [job]
     assert JOB in wavepool("show", JOB, *at).out
     assert JOB in wavepool("jobs", "--limit", "5", "--problem", "relu", *at).out
     assert gateway.asked("GET", SUBMISSIONS)[0].path == f"{SUBMISSIONS}?page_size=5&problem=relu"
+    filters = ("--state", "queued, running", "--verdict", "wrong-answer", "--mode", "check", "--queue", "red")
+    assert JOB in wavepool("jobs", *filters, "--since", "2026-11-01", *at).out
+    asked = "state=QUEUED&state=RUNNING&verdict=WRONG_ANSWER&mode=check&queue=red&since=2026-11-01"
+    assert gateway.asked("GET", SUBMISSIONS)[-1].path == f"{SUBMISSIONS}?page_size=20&{asked}"
 
 
 def test_show_tells_the_whole_result_of_a_submission_that_is_over(gateway: ScriptedGateway) -> None:
@@ -480,7 +484,10 @@ def test_the_wish_for_a_machine_goes_along_and_is_shown(gateway: ScriptedGateway
     assert gateway.asked("POST", SUBMISSIONS)[0].body["machine"] == {"reuse": "create"}
     run = wavepool("submit", kernel, "-p", "relu", "--idle", "0", "--endpoint", gateway.endpoint)
     assert gateway.asked("POST", SUBMISSIONS)[1].body["machine"] == {"idle_seconds": 0}
-    assert dict(submission_rows({"machine": {"reuse": "create", "idle_seconds": 0}}))["machine"] == "create, idle 0 s"
+    run = wavepool("submit", kernel, "-p", "relu", "--wait-for-operator", "--endpoint", gateway.endpoint)
+    assert gateway.asked("POST", SUBMISSIONS)[2].body["machine"] == {"wait_for_operator": True}
+    asked = {"reuse": "create", "idle_seconds": 0, "wait_for_operator": True}
+    assert dict(submission_rows({"machine": asked}))["machine"] == "create, idle 0 s, waits for an operator"
     assert wavepool("submit", kernel, "-p", "relu", "--reuse", "new", "--endpoint", gateway.endpoint).status == 2
     assert dict(submission_rows({"machine": {"reuse": "create"}}))["machine"] == "create"
     assert "machine" not in dict(submission_rows({"machine": {"reuse": "reuse-or-create"}}))

@@ -6,6 +6,8 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import grpc
@@ -13,9 +15,11 @@ import pytest
 from wavepool.billing.v1 import billing_pb2, billing_pb2_grpc
 from wavepool.executor.v1 import session_pb2, session_pb2_grpc
 
+from servicekit.callers_file import CallersFile, CallersFileError
 from servicekit.rpc import access, callers
+from servicekit.rpc.access import Caller
 from servicekit.rpc.callers import REMEMBERED_SECONDS, Callers, if_found
-from servicekit.rpc.credentials import ServiceCredentials
+from servicekit.rpc.credentials import ServiceCredentials, check_network
 from servicekit.rpc.errors import RefusedCallError
 from servicekit.rpc.server import ServiceServer
 from servicekit.settings.config import ServiceSettings
@@ -54,6 +58,10 @@ class Bench:
             self.said = error.details()
             return error.code()
         return grpc.StatusCode.OK
+
+
+async def nobody(_: str) -> None:
+    return None
 
 
 def token(value: str) -> tuple[str, str]:
@@ -189,3 +197,45 @@ async def test_streams_in_both_directions_are_for_those_who_may_call_and_each_me
             assert reached == [b"one", b"two"]
     finally:
         await server.stop(timedelta(0))
+
+
+async def test_other_services_are_known_by_their_own_tokens_while_the_file_lists_them(tmp_path: Path) -> None:
+    file = tmp_path / "callers.toml"
+    listed = CallersFile(file).services
+    trainer, allowed = "a-token-of-20-letters", frozenset({"other_service"})
+
+    async def caller(*metadata: tuple[str, str]) -> Caller | None:
+        context: Any = SimpleNamespace(invocation_metadata=lambda: metadata)
+        try:
+            return await Callers(ServiceCredentials("vmpool", SERVICE_TOKEN), nobody, others=listed).identify(context)
+        except RefusedCallError:
+            return None
+
+    assert await caller(token(trainer)) is None
+    file.write_text(f'[trainer]\ntoken = "{trainer}"\naccounts = ["acme"]\n\n[no-token]\n')
+    assert await caller(token(trainer)) == Caller(allowed, "the other service trainer", "trainer", ("acme",))
+    for guess in (trainer[:-1], "", "no-token"):
+        assert await caller(token(guess), ("wavepool-service", "no-token")) is None
+    file.write_text("[trainer]\ntoken = 1\n")
+    assert await caller(token(trainer)), "a broken file ends no service"
+    file.unlink()
+    assert await caller(token(trainer)) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[trainer", "cannot be read ("),
+        ('[trainer]\ntoken = "short"', "trainer.token: a name has up to 40 small letters"),
+        ("[Trainer]", "Trainer: a name has up to 40 small letters"),
+        ("[trainer]\naccount = 'acme'", "trainer.account: there is no such key; a service has `token` and `accounts`"),
+        ("[scheduler]", "scheduler is a name of our own; choose another"),
+        (f'[a]\ntoken = "{"x" * 20}"\n[b]\ntoken = "{"x" * 20}"', "two services have the same token"),
+    ],
+)
+def test_a_wrong_list_of_other_services_says_what_is_wrong(tmp_path: Path, text: str, said: str) -> None:
+    (tmp_path / "callers.toml").write_text(text)
+    with pytest.raises(CallersFileError, match=r"^WAVEPOOL_CALLERS_FILE: ") as refused:
+        check_network(ServiceSettings(port=0, data_dir=tmp_path), "vmpool")
+    assert said in str(refused.value)
+    assert "short" not in str(refused.value)

@@ -4,14 +4,14 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator
+from datetime import timedelta
 from typing import Any
 
 import grpc
 import httpx
 import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
-from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
+from grpc_reflection.v1alpha import reflection_pb2
 from wavepool.billing.v1 import billing_pb2
 
 from servicekit.request_id import METADATA_KEY, current_request_id, set_request_id
@@ -66,15 +66,32 @@ async def test_health_reports_each_service_as_serving(serve: Serve) -> None:
             assert answer.status == health_pb2.HealthCheckResponse.SERVING
 
 
-async def test_reflection_lists_the_services(serve: Serve) -> None:
-    async def ask() -> AsyncIterator[reflection_pb2.ServerReflectionRequest]:
-        yield reflection_pb2.ServerReflectionRequest(list_services="")
+async def test_health_lists_all_services_and_follows_them_until_the_server_stops(serve: Serve) -> None:
+    async with serve(balance) as (server, _), grpc.aio.insecure_channel(f"127.0.0.1:{server.port}") as channel:
+        stub = health_pb2_grpc.HealthStub(channel)
+        listed = (await stub.List(health_pb2.HealthListRequest(), timeout=60)).statuses
+        assert {name: health.status for name, health in listed.items()} == {"": 1, SERVICE: 1}
+        watched, unknown = (stub.Watch(health_pb2.HealthCheckRequest(service=name)) for name in (SERVICE, "none"))
+        assert (await unknown.read()).status == health_pb2.HealthCheckResponse.SERVICE_UNKNOWN
+        assert (await watched.read()).status == health_pb2.HealthCheckResponse.SERVING
+        await server.stop(timedelta(minutes=1))
+        assert (await watched.read()).status == health_pb2.HealthCheckResponse.NOT_SERVING
+        assert await watched.code() is grpc.StatusCode.OK
+
+
+@pytest.mark.parametrize("version", ["v1", "v1alpha"])
+async def test_reflection_lists_and_describes_the_services(serve: Serve, version: str) -> None:
+    reflection = f"grpc.reflection.{version}.ServerReflection"
+    asked = [reflection_pb2.ServerReflectionRequest(list_services="")]
+    asked += [reflection_pb2.ServerReflectionRequest(file_containing_symbol=name) for name in (SERVICE, reflection)]
 
     async with serve(balance) as (server, _), grpc.aio.insecure_channel(f"127.0.0.1:{server.port}") as channel:
-        call = reflection_pb2_grpc.ServerReflectionStub(channel).ServerReflectionInfo(ask())
-        names = [s.name async for answer in call for s in answer.list_services_response.service]
-    assert SERVICE in names
-    assert "grpc.health.v1.Health" in names
+        call = channel.stream_stream(f"/{reflection}/ServerReflectionInfo")
+        answers = call(iter([question.SerializeToString() for question in asked]))
+        listed, *described = [reflection_pb2.ServerReflectionResponse.FromString(answer) async for answer in answers]
+    names = {service.name for service in listed.list_services_response.service}
+    assert {SERVICE, reflection, "grpc.health.v1.Health"} <= names
+    assert all(answer.file_descriptor_response.file_descriptor_proto for answer in described)
 
 
 async def test_metrics_count_the_rpcs_by_method_and_code(serve: Serve) -> None:

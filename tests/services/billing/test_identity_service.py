@@ -163,6 +163,11 @@ async def test_a_teams_token_makes_only_tokens_for_the_team_and_hides_the_rest(
     assert (made.token.user_name, made.token.account_name) == ("ada", "kernels")
     known = await identity.AuthenticateToken(pb.AuthenticateTokenRequest(token=made.secret))
     assert (known.account_name, list(known.visible_account_ids)) == ("kernels", [team.account_id])
+    assert list(known.managed_account_ids) == [team.account_id]
+    narrow = pb.CreateTokenRequest(caller_token_id=people.ada, account="kernels", name="ci", scopes=["read", "submit"])
+    secret = (await identity.CreateToken(narrow)).secret
+    known_narrow = await identity.AuthenticateToken(pb.AuthenticateTokenRequest(token=secret))
+    assert not known_narrow.managed_account_ids
     child = await identity.CreateToken(pb.CreateTokenRequest(caller_token_id=shared, name="child"))
     assert child.token.account_name == "kernels"
     for account in ("ada", known.user_id.replace("user", "acct")):
@@ -172,13 +177,13 @@ async def test_a_teams_token_makes_only_tokens_for_the_team_and_hides_the_rest(
     assert [one.name for one in accounts.accounts] == ["kernels"]
     # Nor does it list or end the other tokens of its user.
     listed = await identity.ListTokens(pb.ListTokensRequest(caller_token_id=shared))
-    assert [token.name for token in listed.tokens] == ["shared", "child"]
+    assert [token.name for token in listed.tokens] == ["shared", "ci", "child"]
     revoke = pb.RevokeTokenRequest(caller_token_id=shared, token_id=people.ada)
     assert await code_of(identity.RevokeToken(revoke)) is MISSING
     own = await identity.ListTokens(pb.ListTokensRequest(caller_token_id=people.ada, account="kernels"))
-    assert [token.name for token in own.tokens] == ["shared", "child"]
+    assert [token.name for token in own.tokens] == ["shared", "ci", "child"]
     everybodys = await identity.ListTokens(pb.ListTokensRequest(caller_token_id=people.admin, account="kernels"))
-    assert [token.name for token in everybodys.tokens] == ["shared", "child"]
+    assert [token.name for token in everybodys.tokens] == ["shared", "ci", "child"]
     # Who is no member knows of no such account.
     outsider = identity.CreateToken(pb.CreateTokenRequest(caller_token_id=people.bob, account="kernels", name="x"))
     assert await code_of(outsider) is MISSING
@@ -232,6 +237,33 @@ async def test_a_narrow_token_makes_no_wider_one(
     await identity.RevokeToken(pb.RevokeTokenRequest(caller_token_id=reading.token_id, token_id=reading.token_id))
     other = pb.RevokeTokenRequest(caller_token_id=narrow.token_id, token_id=people.ada)
     assert await code_of(identity.RevokeToken(other)) is MISSING
+
+
+async def test_a_token_ends_with_the_one_that_made_it(
+    identity: IdentityServiceAsyncStub, stores: Stores, people: People
+) -> None:
+    async def made_by(parent: str, **fields: Any) -> pb.CreateTokenResponse:
+        return await identity.CreateToken(pb.CreateTokenRequest(caller_token_id=parent, name="child", **fields))
+
+    async def works(secret: str) -> bool:
+        try:
+            await identity.AuthenticateToken(pb.AuthenticateTokenRequest(token=secret))
+        except grpc.aio.AioRpcError:
+            return False
+        return True
+
+    end = datetime.now(UTC) + timedelta(days=1)
+    short, _ = await stores.tokens.create(people.user_ids["ada"], "short", expire_time=end)
+    child = await made_by(short.token_id)
+    assert child.token.expire_time.ToDatetime(UTC) == short.expire_time
+    late = Timestamp()
+    late.FromDatetime(end + timedelta(seconds=1))
+    refused = await failure(made_by(child.token.token_id, expire_time=late))
+    assert (refused.code, refused.violations[0][0]) == (WRONG, "expire_time")
+    grandchild, kept = await made_by(child.token.token_id), await made_by(short.token_id)
+    revoke = pb.RevokeTokenRequest(caller_token_id=kept.token.token_id, token_id=short.token_id)
+    await identity.RevokeToken(revoke)
+    assert [await works(one.secret) for one in (child, grandchild, kept)] == [False, False, True]
 
 
 async def test_the_role_of_a_user_is_known_and_a_disabled_user_has_none(

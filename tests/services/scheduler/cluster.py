@@ -12,6 +12,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import grpc
+import pytest
 from wavepool.billing.v1 import alerts_pb2_grpc, billing_pb2_grpc, identity_pb2_grpc, prices_pb2_grpc
 from wavepool.executor.v1 import executor_pb2_grpc, session_pb2, session_pb2_grpc
 from wavepool.scheduler.v1 import (
@@ -214,6 +215,11 @@ def kinds(events: list[scheduler_pb2.JobEvent]) -> list[str]:
 
 def is_run(kind: str) -> Callable[[scheduler_pb2.JobEvent], bool]:
     return lambda event: event.run.WhichOneof("event") == kind
+
+
+def with_gpus(gpus: int) -> pytest.MarkDecorator:
+    """The fixture `cluster` has a machine-2 with so many GPUs in place of machine-1; none if it is 0."""
+    return pytest.mark.parametrize("cluster", [gpus], indirect=True)
 
 
 async def until(happened: Callable[[], bool]) -> None:

@@ -23,7 +23,12 @@ async def stopped_cluster(tmp_path: Path) -> AsyncIterator[Cluster]:
 
 
 @pytest.fixture
-async def cluster(stopped_cluster: Cluster) -> Cluster:
-    """One warm machine, and a scheduler that runs."""
+async def cluster(request: pytest.FixtureRequest, stopped_cluster: Cluster) -> Cluster:
+    """One warm machine, of one GPU or as `with_gpus` says, and a scheduler that runs."""
+    gpus = getattr(request, "param", 1)
+    if gpus == 0:
+        await stopped_cluster.pool.tell("machine-1", "STOPPED")
+    elif gpus > 1:
+        await stopped_cluster.pool.swap("machine-2", gpus=gpus)
     await stopped_cluster.start()
     return stopped_cluster

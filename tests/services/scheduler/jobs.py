@@ -30,7 +30,7 @@ ACCEPTED = Outcome(JobState.FINISHED, "ACCEPTED", "all passed", b"\x08\x01", 500
 def a_job(number: int = 1, *, age_seconds: float = 0, **changes: Any) -> Job:
     asked: dict[str, Any] = {"problem": "leaky-relu", "mode": RUN_MODE_CHECK, "dtype": "float32", "language": "hip"}
     asked |= {name: changes.pop(name) for name in SUBMISSION_FIELDS & set(changes)}
-    named = ("gpu_type", "fallback_gpu_types", "priority", "resources")
+    named = ("gpu_type", "fallback_gpu_types", "priority", "resources", "queue")
     spec_fields = {name: changes.pop(name) for name in named if name in changes}
     spec = JobSpec(Submission(**asked), "MI300X")
     job = Job(

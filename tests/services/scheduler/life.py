@@ -18,16 +18,8 @@ from services.scheduler.jobs.job import Job
 from services.scheduler.jobs.reservation import GRACE, Reservation, ReservationState
 from services.scheduler.jobs.resources import Resources
 from services.scheduler.jobs.spec import Lease, Placement
-from services.scheduler.queue.dated_book import DatedBook
-from services.scheduler.queue.inventory import Inventory
-from services.scheduler.queue.ordering import Age, ranked_by
-from services.scheduler.queue.queue_book import QueueBook
-from services.scheduler.queue.running import RunningJobs
-from services.scheduler.queue.situations import Situations
-from services.scheduler.queue.usage_book import UsageBook
-from services.scheduler.queue.waiting import WaitingJobs
 from tests.services.scheduler.jobs import START, a_queued_job
-from tests.services.scheduler.test_situations import NO_STORE, machine
+from tests.services.scheduler.queue_bench import QueueBench, machine
 from vocabulary.limits import LONGEST_RUN
 from vocabulary.money import price_of
 from vocabulary.slots import EIGHTHS_PER_GPU, WHOLE_GPU, covered
@@ -57,16 +49,10 @@ class Life(RuleBasedStateMachine):
         self.build(())
 
     def build(self, jobs: Sequence[Job]) -> None:
-        self.waiting, self.running = WaitingJobs(ranked_by(Age(timedelta(seconds=9)))), RunningJobs()
-        self.inventory = Inventory()
-        queues = self.queues = QueueBook(NO_STORE)
-        if self.QUEUES:
-            queues.queues = Queues([QueueSettings(name) for name in self.QUEUES])
-        self.book = DatedBook(self.waiting, self.running, self.inventory, self.clock, LONGEST_RUN)
-        usage = UsageBook(NO_STORE, timedelta(0), self.clock)
-        self.situations = Situations(
-            queues, usage, self.waiting, self.running, self.inventory, self.clock, LONGEST_RUN, dated=self.book
-        )
+        queues = Queues([QueueSettings(name) for name in self.QUEUES])
+        bench = QueueBench(clock=self.clock, queues=queues, point=timedelta(seconds=9))
+        self.waiting, self.running, self.inventory = bench.waiting, bench.running, bench.inventory
+        self.queues, self.book, self.situations = bench.book, bench.dated, bench.situations
         for job in jobs:
             if job.lease:
                 self.running.put(job)

@@ -68,6 +68,7 @@ class ScriptedPool(vmpool_pb2_grpc.VmPoolServiceServicer):
         free_masks: Sequence[int] = (),
         own_job_id: str = "",
         jobs_run: int = 0,
+        registries: Sequence[str] | None = None,
     ) -> None:
         """Changes a machine's state and sends the event. A machine that drains does so after its leases have ended.
 
@@ -84,7 +85,11 @@ class ScriptedPool(vmpool_pb2_grpc.VmPoolServiceServicer):
             jobs_run=jobs_run,
             reason=reason,
             leased_eighths=0 if state == "DRAINING" else None,
-            inventory=inventory_pb2.Inventory(torch_version=torch_version, runs_per_device=runs_per_device),
+            inventory=inventory_pb2.Inventory(
+                torch_version=torch_version,
+                runs_per_device=runs_per_device,
+                images=None if registries is None else inventory_pb2.ImageSources(registries=registries),
+            ),
         )
         machine.create_time.FromDatetime(datetime(2026, 1, 1, tzinfo=UTC))
         self.machines[machine_id] = machine

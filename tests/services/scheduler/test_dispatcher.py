@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
 
 import grpc
 import pytest
@@ -10,7 +12,8 @@ from wavepool.vmpool.v1 import vmpool_pb2
 
 from services.scheduler.jobs.states import JobState
 from services.scheduler.store.job_store import JobStore
-from tests.services.scheduler.cluster import USER, Cluster, is_run, kinds, until
+from tests.refused_calls import refused
+from tests.services.scheduler.cluster import USER, Cluster, is_run, kinds, scripted_cluster, until, with_gpus
 
 
 async def test_waiting_jobs_run_by_priority_and_then_by_age(cluster: Cluster) -> None:
@@ -43,15 +46,14 @@ async def test_job_with_a_definition_waits_for_torch_and_keeps_no_other_machine_
     assert ran_on == ["machine-2", "machine-2", "machine-1"]
 
 
-async def test_queued_event_tells_the_position(stopped_cluster: Cluster) -> None:
-    stopped_cluster.billing.administrators = {USER}
-    await stopped_cluster.pool.tell("machine-1", "STOPPED")
-    await stopped_cluster.start()
-    jobs = [await stopped_cluster.submit(f"key {n}") for n in range(3)]
-    urgent = await stopped_cluster.submit("urgent", priority=1)
+@with_gpus(0)
+async def test_queued_event_tells_the_position(cluster: Cluster) -> None:
+    cluster.billing.administrators = {USER}
+    jobs = [await cluster.submit(f"key {n}") for n in range(3)]
+    urgent = await cluster.submit("urgent", priority=1)
     positions: list[int] = []
     for job in [*jobs, urgent]:
-        event = await stopped_cluster.event(job.job_id, lambda event: event.HasField("queued"))
+        event = await cluster.event(job.job_id, lambda event: event.HasField("queued"))
         positions.append(event.queued.position)
     assert positions == [1, 2, 3, 1]
 
@@ -100,13 +102,11 @@ async def test_job_whose_machine_fails_to_start_is_queued_again_and_says_so(stop
     assert kinds(await cluster.events_to_end(job.job_id))[-1] == "ended"
 
 
+@with_gpus(0)
 async def test_a_job_without_any_machine_hears_once_why_none_is_started_and_when_the_next_try_is(
-    stopped_cluster: Cluster,
+    cluster: Cluster,
 ) -> None:
-    cluster = stopped_cluster
     cluster.pool.blocked_reason = "hotaisle has no MI300X; tried again in 4 s, at 10:00:04 UTC"
-    await cluster.pool.tell("machine-1", "STOPPED")
-    await cluster.start()
     job = await cluster.submit()
     reported = await cluster.event(job.job_id, lambda event: event.HasField("queued"), after_seq=1)
     assert reported.queued.message == f"Waiting for a machine: {cluster.pool.blocked_reason}"
@@ -121,11 +121,9 @@ async def test_a_job_without_any_machine_hears_once_why_none_is_started_and_when
     assert kinds(await cluster.events_to_end(job.job_id))[:4] == ["queued", "queued", "queued", "provisioning"]
 
 
-async def test_each_job_hears_what_stands_in_the_way_of_its_own_gpu_type(stopped_cluster: Cluster) -> None:
-    cluster = stopped_cluster
+@with_gpus(0)
+async def test_each_job_hears_what_stands_in_the_way_of_its_own_gpu_type(cluster: Cluster) -> None:
     cluster.pool.blocked_by_gpu_type = {"MI210": "no provider offers MI210 now"}
-    await cluster.pool.tell("machine-1", "STOPPED")
-    await cluster.start()
     job = await cluster.submit("of another type")
     reported = await cluster.submit("blocked", gpu_type="mi210")
     event = await cluster.event(reported.job_id, lambda event: event.HasField("queued"), after_seq=1)
@@ -146,10 +144,8 @@ async def test_a_job_that_waits_for_machines_in_use_does_not_read_of_limits(clus
     assert kinds(await cluster.events_to_end(waiting.job_id)).count("queued") == 1
 
 
-async def test_demand_is_reported_by_gpu_type_and_taken_back(stopped_cluster: Cluster) -> None:
-    cluster = stopped_cluster
-    await cluster.pool.tell("machine-1", "STOPPED")
-    await cluster.start()
+@with_gpus(0)
+async def test_demand_is_reported_by_gpu_type_and_taken_back(cluster: Cluster) -> None:
     jobs = [await cluster.submit("one"), await cluster.submit("two", gpu_type="mi210")]
     await until(lambda: {"MI300X": 1, "MI210": 1} in cluster.pool.demands)
     for job in jobs:
@@ -165,10 +161,8 @@ async def test_job_for_another_gpu_type_does_not_wait_behind_a_blocked_one(clust
     assert (await cluster.job(blocked.job_id)).state == scheduler_pb2.JOB_STATE_QUEUED
 
 
-async def test_demand_tells_the_fallbacks(stopped_cluster: Cluster) -> None:
-    cluster = stopped_cluster
-    await cluster.pool.tell("machine-1", "STOPPED")
-    await cluster.start()
+@with_gpus(0)
+async def test_demand_tells_the_fallbacks(cluster: Cluster) -> None:
     await cluster.submit("one")
     await cluster.submit("two", fallback_gpu_types=["MI210", "MI250X"])
     await until(lambda: {"MI300X": 1, "MI300X or MI210 or MI250X": 1} in cluster.pool.demands)
@@ -195,12 +189,10 @@ async def test_job_that_gets_a_fallback_says_so_from_its_machine_to_its_end(clus
     assert (await cluster.job(job.job_id)).machine_gpu_type == "MI210"
 
 
-async def test_job_that_allows_a_fallback_waits_for_a_starting_machine_of_it(stopped_cluster: Cluster) -> None:
-    cluster = stopped_cluster
+@with_gpus(0)
+async def test_job_that_allows_a_fallback_waits_for_a_starting_machine_of_it(cluster: Cluster) -> None:
     words = "jobs wait for it (MI300X at hotaisle: sold out; trying MI210 at amddevcloud now)"
     cluster.pool.blocked_reason = "MI300X at hotaisle: sold out; trying MI210 at amddevcloud now"
-    await cluster.pool.tell("machine-1", "STOPPED")
-    await cluster.start()
     job = await cluster.submit(fallback_gpu_types=["MI210"])
     reported = await cluster.event(job.job_id, lambda event: event.HasField("queued"), after_seq=1)
     assert reported.queued.message == f"Waiting for a machine: {cluster.pool.blocked_reason}"
@@ -306,11 +298,9 @@ async def test_stale_memory_of_a_running_job_does_not_take_its_lease_away(cluste
     assert "retrying" not in kinds(await cluster.events_to_end(job.job_id))
 
 
-async def test_a_job_gets_all_its_gpus_at_once_and_its_executor_hears_which(stopped_cluster: Cluster) -> None:
-    cluster = stopped_cluster
-    await cluster.pool.swap("machine-2", gpus=4)
+@with_gpus(4)
+async def test_a_job_gets_all_its_gpus_at_once_and_its_executor_hears_which(cluster: Cluster) -> None:
     gate = cluster.gate()
-    await cluster.start()
     one = await cluster.running("one")
     two = await cluster.running("two", resources=scheduler_pb2.Resources(gpus=2))
     four = await cluster.submit("four", resources=scheduler_pb2.Resources(gpus=4))
@@ -339,8 +329,38 @@ async def test_parts_of_a_gpu_run_beside_each_other_and_a_whole_one_waits_for_bo
     assert (await cluster.job(halves[0].job_id)).spec.resources.fraction == 0.5
 
 
-async def test_a_part_that_no_machine_can_give_is_told_so_and_asks_for_no_machine(cluster: Cluster) -> None:
-    job = await cluster.submit("part", resources=scheduler_pb2.Resources(fraction=0.5))
+HALF = scheduler_pb2.Resources(fraction=0.5)
+WAITS = scheduler_pb2.MachineUse(wait_for_operator=True)
+
+
+@pytest.mark.parametrize(
+    ("asked", "field", "reason"),
+    [
+        (HALF, "spec.resources.fraction", "No machine with MI300X can give 4/8 of a GPU (partition)."),
+        (scheduler_pb2.Resources(memory_mib=48000), "spec.resources.memory_mib", "can give 2/8 of a GPU (partition)."),
+        (scheduler_pb2.Resources(devices=8), "spec.resources.devices", "can give 1 GPU as 8 devices. Leave `devices`"),
+        (
+            scheduler_pb2.Resources(fraction=0.5, isolation=scheduler_pb2.ISOLATION_TIME_SLICE),
+            "spec.resources.fraction",
+            "the machines here do not share theirs (EXECUTOR_MAX_RUNS)",
+        ),
+        (scheduler_pb2.Resources(gpus=4), "spec.resources.gpus", "GPUs is 4; no machine has more than 1, and the pool"),
+    ],
+)
+async def test_what_no_machine_can_ever_give_is_refused_before_anything_is_held(
+    stopped_cluster: Cluster, asked: scheduler_pb2.Resources, field: str, reason: str
+) -> None:
+    cluster = stopped_cluster
+    cluster.pool.max_machines = 2
+    await cluster.start()
+    await cluster.events_to_end((await cluster.submit("first")).job_id)
+    call, invalid = cluster.submit("never", resources=asked), grpc.StatusCode.INVALID_ARGUMENT
+    await refused(call, invalid, reason, "`--wait-for-operator`", field=field)
+    assert not cluster.billing.open_holds()
+
+
+async def test_a_part_that_waits_for_the_operator_is_told_so_and_asks_for_no_machine(cluster: Cluster) -> None:
+    job = await cluster.submit("part", resources=HALF, machine=WAITS)
     told = await cluster.event(
         job.job_id, lambda event: event.HasField("queued") and "partitions" in event.queued.message
     )
@@ -348,16 +368,33 @@ async def test_a_part_that_no_machine_can_give_is_told_so_and_asks_for_no_machin
     assert not any(cluster.pool.demands)
 
 
+async def test_what_becomes_impossible_while_it_waits_ends_uncharged_unless_it_waits_for_the_operator(
+    tmp_path: Path,
+) -> None:
+    async with scripted_cluster(tmp_path, impossible_after=timedelta(milliseconds=50)) as cluster:
+        await cluster.pool.tell("machine-1", "PROVISIONING")
+        await cluster.start()
+        part = await cluster.submit("part", resources=HALF)
+        waits = await cluster.submit("waits", resources=HALF, machine=WAITS)
+        whole = await cluster.submit("whole")
+        await cluster.pool.tell("machine-1", "WARM")
+        await cluster.events_to_end(whole.job_id)
+        *_, last = await cluster.events_to_end(part.job_id)
+        assert (last.ended.state, last.ended.cost_micros) == (scheduler_pb2.JOB_STATE_CANCELLED, 0)
+        assert last.ended.result.reason == "impossible"
+        assert "No machine with MI300X can give 4/8 of a GPU (partition)." in last.ended.result.message
+        assert len(cluster.billing.open_holds()) == 1
+        assert (await cluster.job(waits.job_id)).spec.machine.wait_for_operator
+
+
 @pytest.mark.parametrize(
     "takes", [scheduler_pb2.Resources(gpus=2), scheduler_pb2.Resources(gpus=2, devices=2)], ids=["plain", "of devices"]
 )
+@with_gpus(2)
 async def test_a_large_job_has_its_gpus_kept_and_only_short_ones_start_there_before(
-    stopped_cluster: Cluster, takes: scheduler_pb2.Resources
+    cluster: Cluster, takes: scheduler_pb2.Resources
 ) -> None:
-    cluster = stopped_cluster
-    await cluster.pool.swap("machine-2", gpus=2)
     gate = cluster.gate()
-    await cluster.start()
     first = await cluster.running("first", time_limit=Duration(seconds=300))
     large = await cluster.submit("large", resources=takes)
     late = await cluster.submit("late", time_limit=Duration(seconds=600))
@@ -369,13 +406,11 @@ async def test_a_large_job_has_its_gpus_kept_and_only_short_ones_start_there_bef
     assert ran == [job.job_id for job in (first, short, large, late)]
 
 
+@with_gpus(2)
 async def test_gpus_kept_for_a_large_job_go_to_no_job_that_takes_their_type_as_a_fallback(
-    stopped_cluster: Cluster,
+    cluster: Cluster,
 ) -> None:
-    cluster = stopped_cluster
-    await cluster.pool.swap("machine-2", gpus=2)
     gate = cluster.gate()
-    await cluster.start()
     first = await cluster.running("first", time_limit=Duration(seconds=300))
     large = await cluster.submit("large", resources=scheduler_pb2.Resources(gpus=2))
     late = await cluster.submit("late", time_limit=Duration(seconds=600))
@@ -392,13 +427,11 @@ async def test_gpus_kept_for_a_large_job_go_to_no_job_that_takes_their_type_as_a
     assert ran[:3] == [job.job_id for job in (first, short, large)]
 
 
+@with_gpus(2)
 async def test_a_gpu_that_comes_free_unheard_goes_to_no_small_job_while_a_large_one_waits(
-    stopped_cluster: Cluster,
+    cluster: Cluster,
 ) -> None:
-    cluster = stopped_cluster
-    await cluster.pool.swap("machine-2", gpus=2)
     gate = cluster.gate()
-    await cluster.start()
     first = await cluster.running("first", time_limit=Duration(seconds=300))
     await cluster.pool.tell("machine-2", "WARM", gpus=2, free_masks=[0, 0])
     large = await cluster.submit("large", resources=scheduler_pb2.Resources(gpus=2, devices=2))
@@ -412,11 +445,9 @@ async def test_a_gpu_that_comes_free_unheard_goes_to_no_small_job_while_a_large_
     assert ran == [job.job_id for job in (first, short, large, late)]
 
 
-async def test_a_range_of_gpus_starts_with_what_is_free_and_pays_for_that(stopped_cluster: Cluster) -> None:
-    cluster = stopped_cluster
-    await cluster.pool.swap("machine-2", gpus=4)
+@with_gpus(4)
+async def test_a_range_of_gpus_starts_with_what_is_free_and_pays_for_that(cluster: Cluster) -> None:
     gate = cluster.gate()
-    await cluster.start()
     takes = scheduler_pb2.Resources(gpus=8, least_gpus=1)
     one = await cluster.running("one")
     several = await cluster.running("several", resources=takes)

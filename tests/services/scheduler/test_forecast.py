@@ -8,11 +8,9 @@ from typing import Any
 
 import pytest
 from google.protobuf.duration_pb2 import Duration
-from google.protobuf.timestamp_pb2 import Timestamp
 from wavepool.executor.v1 import inventory_pb2
 from wavepool.vmpool.v1 import vmpool_pb2
 
-from servicekit.clock import ManualClock
 from services.scheduler import metrics
 from services.scheduler.fairness.settings import Queues, QueueSettings, Share
 from services.scheduler.jobs.job import Job
@@ -22,72 +20,37 @@ from services.scheduler.jobs.run_history import LEAST_USES, kind_of
 from services.scheduler.jobs.states import JobState
 from services.scheduler.queue.dated_book import DatedBook
 from services.scheduler.queue.forecast import Forecast
-from services.scheduler.queue.inventory import Inventory
-from services.scheduler.queue.ordering import Age, ranked_by
-from services.scheduler.queue.queue_book import QueueBook
-from services.scheduler.queue.running import RunningJobs
-from services.scheduler.queue.waiting import WaitingJobs
 from tests.services.scheduler.jobs import LEASE, START, a_queued_job
+from tests.services.scheduler.queue_bench import QueueBench, machine
 from vocabulary.slots import EIGHTHS_PER_GPU, WHOLE_GPU, Slot
 
 SECOND = timedelta(seconds=1)
-NO_STORE: Any = None
 
 
-class Bench:
+class Bench(QueueBench):
     """A forecast whose runs take 10 s, of which three are known."""
 
     def __init__(self) -> None:
-        self.clock = ManualClock(START)
-        self.waiting, self.inventory = WaitingJobs(ranked_by(Age(SECOND))), Inventory()
-        self.running, self.book = RunningJobs(), QueueBook(NO_STORE)
+        super().__init__()
         self.dated = DatedBook(self.waiting, self.running, self.inventory, self.clock, timedelta(minutes=15))
         self.forecast = Forecast(self.waiting, self.running, self.inventory, self.clock, self.book, self.dated)
         self.forecast.remember([(kind_of(a_queued_job()), 10 * SECOND)] * 3)
 
     def machine(self, name: str, state: vmpool_pb2.MachineState.ValueType, free: int, start_seconds: int = 0) -> None:
-        created = Timestamp(seconds=int(START.timestamp()))
-        machine = vmpool_pb2.Machine(
-            machine_id=name,
-            gpu_type="MI300X",
-            state=state,
-            free_masks=[255 if free else 0],
-            gpu_count=1,
-            create_time=created,
-        )
-        event = vmpool_pb2.MachineEvent(machine=machine)
+        reported = machine(0, machine_id=name, state=state, free_masks=[255 if free else 0])
+        event = vmpool_pb2.MachineEvent(machine=reported)
         if start_seconds:
             event.estimate.CopyFrom(Duration(seconds=start_seconds))
         self.inventory.apply(event)
 
-    def machine_of(
-        self,
-        *free_masks: int,
-        name: str = "m1",
-        devices: int = 1,
-        runs: int = 1,
-        gpu_type: str = "MI300X",
-        longest_life: timedelta | None = None,
-    ) -> None:
-        created = Timestamp(seconds=int(START.timestamp()))
+    def machine_of(self, *free_masks: int, name: str = "m1", devices: int = 1, runs: int = 1, **changes: Any) -> None:
         gpus = [inventory_pb2.Gpu(device_count=devices)] * len(free_masks)
-        machine = vmpool_pb2.Machine(
-            machine_id=name,
-            gpu_type=gpu_type,
-            state=vmpool_pb2.MACHINE_STATE_BUSY,
-            free_masks=free_masks,
-            gpu_count=len(free_masks),
-            create_time=created,
-            inventory=inventory_pb2.Inventory(gpus=gpus, runs_per_device=runs),
-            max_duration=longest_life,
-        )
-        self.inventory.apply(vmpool_pb2.MachineEvent(machine=machine))
+        inventory = inventory_pb2.Inventory(gpus=gpus, runs_per_device=runs)
+        fields = {"machine_id": name, "free_masks": free_masks, "gpu_count": len(free_masks), "inventory": inventory}
+        self.reports(machine(0, "BUSY", **(fields | changes)))
 
     def run(self, job: Job, *slots: Slot, machine_id: str = "m1") -> None:
-        lease = replace(
-            LEASE, lease_id=f"lease of {job.job_id}", machine_id=machine_id, slots=slots or (Slot(0, 0, 8),)
-        )
-        self.running.put(job.start(lease, START, "MI300X"))
+        self.runs(job, *(slots or (Slot(0, 0, 8),)), machine_id=machine_id)
 
     def wait_of(self, job: Job) -> timedelta:
         wait = self.forecast.standing(job).wait
@@ -106,7 +69,7 @@ def counted(within: str) -> float:
 
 
 def test_the_rest_of_a_run_counts_and_not_the_whole(bench: Bench) -> None:
-    bench.machine("m1", vmpool_pb2.MACHINE_STATE_BUSY, 0)
+    bench.machine("m1", "BUSY", 0)
     bench.run(a_queued_job(1))
     bench.clock.advance(7 * SECOND)
     assert bench.wait_of(a_queued_job(2)) == 3 * SECOND
@@ -169,9 +132,9 @@ def test_it_is_said_why_nobody_knows_when_several_machines_are_free(bench: Bench
 
     bench.machine_of(WHOLE_GPU)
     assert "it takes 2 whole machines, and fewer are there or on their way" in why(several(1, 2))
-    bench.machine("m2", vmpool_pb2.MACHINE_STATE_PROVISIONING, 0)
+    bench.machine("m2", "PROVISIONING", 0)
     assert "it is not known yet how long the machines that are being started take" in why(several(1, 2))
-    bench.machine("m2", vmpool_pb2.MACHINE_STATE_PROVISIONING, 0, start_seconds=200)
+    bench.machine("m2", "PROVISIONING", 0, start_seconds=200)
     assert bench.wait_of(several(1, 2)) == 200 * SECOND
     small = QueueSettings("small", resources={"gpu": Share(limit=1000)})
     bench.book.queues = Queues([QueueSettings("default"), small])
@@ -215,13 +178,13 @@ def test_people_are_taken_to_leave_as_early_as_those_did_whose_reservations_were
 
 def test_machines_that_are_ended_before_a_reservation_is_over_are_none_for_it(bench: Bench) -> None:
     for name, hours in (("m1", 12), ("m2", 2)):
-        bench.machine_of(WHOLE_GPU, name=name, longest_life=hours * timedelta(hours=1))
+        bench.machine_of(WHOLE_GPU, name=name, max_duration=hours * timedelta(hours=1))
     assert bench.forecast.standing(several(1, 2, minutes=20)).wait is not None
     assert bench.forecast.standing(several(1, 2, minutes=120)).wait is None
 
 
 def test_a_run_that_is_over_is_not_waited_for(bench: Bench) -> None:
-    bench.machine("m1", vmpool_pb2.MACHINE_STATE_WARM, 8)
+    bench.machine("m1", "WARM", 8)
     bench.run(a_queued_job(1))
     assert bench.wait_of(a_queued_job(2)) == 10 * SECOND, "whatever the pool last said"
     bench.running.remove("lease of job-001")
@@ -229,13 +192,13 @@ def test_a_run_that_is_over_is_not_waited_for(bench: Bench) -> None:
 
 
 def test_a_machine_that_is_being_started_is_waited_for(bench: Bench) -> None:
-    bench.machine("m1", vmpool_pb2.MACHINE_STATE_PROVISIONING, 0, start_seconds=200)
+    bench.machine("m1", "PROVISIONING", 0, start_seconds=200)
     bench.clock.advance(50 * SECOND)
     assert bench.wait_of(a_queued_job(1)) == 150 * SECOND
 
 
 def test_a_gpu_that_somebody_else_uses_is_taken_for_busy(bench: Bench) -> None:
-    bench.machine("m1", vmpool_pb2.MACHINE_STATE_BUSY, 0)
+    bench.machine("m1", "BUSY", 0)
     assert bench.wait_of(a_queued_job(1)) == 10 * SECOND
 
 
@@ -250,8 +213,8 @@ def test_what_no_machine_can_give_has_no_estimate(bench: Bench) -> None:
     bench.machine_of(0, WHOLE_GPU)
     assert bench.wait_of(a_queued_job(1)) == timedelta(0)
     assert bench.wait_of(a_queued_job(1, resources=Resources(2 * EIGHTHS_PER_GPU))) == 10 * SECOND
-    bench.machine("m2", vmpool_pb2.MACHINE_STATE_WARM, 8)
-    bench.machine("m3", vmpool_pb2.MACHINE_STATE_WARM, 8)
+    bench.machine("m2", "WARM", 8)
+    bench.machine("m3", "WARM", 8)
     several, part = Resources(4 * EIGHTHS_PER_GPU), Resources(4, Isolation.PARTITION)
     for resources in (several, part):
         assert bench.forecast.standing(a_queued_job(1, resources=resources)).wait is None
@@ -317,10 +280,10 @@ def test_a_fallback_type_counts_if_it_will_do_and_jobs_ahead_take_only_what_they
 
 @pytest.mark.parametrize(("waited", "within"), [(10, "p50"), (11, "neither")])
 def test_it_is_counted_whether_a_job_started_when_it_was_told(bench: Bench, waited: int, within: str) -> None:
-    bench.machine("m1", vmpool_pb2.MACHINE_STATE_BUSY, 0)
+    bench.machine("m1", "BUSY", 0)
     job, before = a_queued_job(1), counted(within)
     assert bench.wait_of(job) == 10 * SECOND
-    bench.machine("m1", vmpool_pb2.MACHINE_STATE_WARM, 8)
+    bench.machine("m1", "WARM", 8)
     assert bench.wait_of(job) == timedelta(0), "the first promise is what counts"
     started = job.start(LEASE, START + waited * SECOND, "MI300X")
     for _ in range(2):
@@ -329,7 +292,7 @@ def test_it_is_counted_whether_a_job_started_when_it_was_told(bench: Bench, wait
 
 
 def test_a_second_attempt_is_no_promise(bench: Bench) -> None:
-    bench.machine("m1", vmpool_pb2.MACHINE_STATE_WARM, 8)
+    bench.machine("m1", "WARM", 8)
     again, before = replace(a_queued_job(1), attempt=2), counted("neither")
     bench.forecast.standing(again)
     bench.forecast.starts(again.start(LEASE, START + timedelta(hours=1), "MI300X"))

@@ -15,14 +15,14 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from wavepool.executor.v1 import session_pb2, session_pb2_grpc
 from wavepool.scheduler.v1 import queues_pb2, queues_pb2_grpc, reservations_pb2
 
-from servicekit.rpc.errors import rpc_failure
 from services.scheduler.jobs.reservation import GRACE, LONGEST_PREPARING
 from services.scheduler.jobs.reservation_checks import NO_LINKS
 from services.scheduler.peers.pool import Pool
+from tests.refused_calls import refused
 from tests.services.scheduler.cluster import ACCOUNT, TIMEOUT_SECONDS, Cluster, LaterClock, scripted_cluster, until
 from tests.services.scheduler.scripted_sessions import ScriptedSession, ScriptedSessions
 from tests.services.scheduler.test_dated_reservations import start_in
-from tests.services.scheduler.test_reservations import HOUR, PRICE, cancel, charged, extend, named, refused, update
+from tests.services.scheduler.test_reservations import HOUR, PRICE, cancel, charged, extend, named, update
 from vocabulary.gang_nodes import SEED_BYTES
 from vocabulary.money import price_of
 
@@ -387,42 +387,45 @@ async def test_a_login_on_any_machine_is_a_login(tmp_path: Path) -> None:
 async def test_the_way_in_is_to_one_of_the_machines(machines: Machines) -> None:
     reservation = await machines.active()
     leases = {lease.machine_id: lease.lease_id for lease in machines.cluster.pool.gangs[reservation.reservation_id, 1]}
+    way = {"account_ids": [ACCOUNT], "reservation_id": reservation.reservation_id}
     for node in reservation.nodes:
-        request = reservations_pb2.GetTunnelTargetRequest(**named(reservation), node=node.rank)
+        request = reservations_pb2.GetTunnelTargetRequest(**way, node=node.rank)
         found = await machines.cluster.reservations.GetTunnelTarget(request, timeout=TIMEOUT_SECONDS)
         assert found.lease_id == leases[node.machine_id]
         host = f"wp-{reservation.reservation_id[-8:]}{f'-{node.rank}' if node.rank else ''}"
         by_key = reservations_pb2.FindTunnelTargetRequest(public_key=reservation.spec.keys[0].public_key, host=host)
         opened = await machines.cluster.reservations.FindTunnelTarget(by_key, timeout=TIMEOUT_SECONDS)
         assert opened.lease_id == leases[node.machine_id]
-    request = reservations_pb2.GetTunnelTargetRequest(**named(reservation), node=2)
-    error = await refused(machines.cluster.reservations.GetTunnelTarget(request, timeout=TIMEOUT_SECONDS))
-    assert error.code() is grpc.StatusCode.INVALID_ARGUMENT
-    assert "node: is 2; the reservation has 2 machines, of rank 0 to 1" in (error.details() or "")
+    request = reservations_pb2.GetTunnelTargetRequest(**way, node=2)
+    await refused(
+        machines.cluster.reservations.GetTunnelTarget(request, timeout=TIMEOUT_SECONDS),
+        grpc.StatusCode.INVALID_ARGUMENT,
+        "node: is 2; the reservation has 2 machines, of rank 0 to 1",
+    )
 
 
 async def test_more_machines_than_the_pool_may_have_are_refused(machines: Machines) -> None:
     machines.cluster.pool.max_machines = 2
-    error = await refused(machines.made(gpus=24))
-    assert error.code() is grpc.StatusCode.INVALID_ARGUMENT
+    error = await refused(machines.made(gpus=24), grpc.StatusCode.INVALID_ARGUMENT)
     said = "is 24, which takes 3 machines; the pool may have 2 machines (VMPOOL_MAX_MACHINES)"
-    assert said in (error.details() or "")
+    assert said in error.message
 
 
 async def test_machines_that_do_not_reach_one_another_are_refused_with_the_setting(machines: Machines) -> None:
     pool = machines.cluster.pool
     pool.max_machines, pool.machine_network = 6, ""
-    error = await refused(machines.made())
-    assert error.code() is grpc.StatusCode.INVALID_ARGUMENT
-    assert "spec.distributed: needs machines that reach one another" in (error.details() or "")
-    assert "(VMPOOL_MACHINE_NETWORK)" in (error.details() or "")
+    await refused(
+        machines.made(),
+        grpc.StatusCode.INVALID_ARGUMENT,
+        "spec.distributed: needs machines that reach one another",
+        "(VMPOOL_MACHINE_NETWORK)",
+    )
     pool.gpus_per_machine = 8
     assert (await machines.made(key="one", gpus=8, distributed=False, allow_slow_links=False)).reservation_id
 
 
 async def test_machines_without_a_promised_link_are_refused_unless_that_will_do(machines: Machines) -> None:
-    error = await refused(machines.made(allow_slow_links=False))
-    assert f"spec.distributed: {NO_LINKS}" in (error.details() or "")
+    await refused(machines.made(allow_slow_links=False), f"spec.distributed: {NO_LINKS}")
 
 
 async def test_a_text_reaches_the_terminals_of_all_machines(machines: Machines) -> None:
@@ -505,9 +508,10 @@ async def test_who_comes_before_its_start_pays_once_all_its_machines_are_ready(t
 async def test_a_start_at_which_not_all_machines_are_free_is_refused_with_the_nearest_one(tmp_path: Path) -> None:
     async with later_machines(tmp_path, most_dated_gpus_of_user=64) as (machines, clock):
         one = await machines.cluster.reserve("one", gpus=1, name="lecture", start_time=start_in(clock, HOUR))
-        error = await refused(machines.made(key="refused", start_time=start_in(clock, HOUR + HALF)))
-        assert error.code() is grpc.StatusCode.FAILED_PRECONDITION
-        ((field, said),) = rpc_failure(error).violations
+        error = await refused(
+            machines.made(key="refused", start_time=start_in(clock, HOUR + HALF)), grpc.StatusCode.FAILED_PRECONDITION
+        )
+        ((field, said),) = error.violations
         nearest = one.spec.start_time.ToDatetime() + HOUR
         assert field == "spec.start_time"
         assert "15 GPUs are free until" in said
@@ -520,19 +524,19 @@ async def test_a_start_at_which_not_all_machines_are_free_is_refused_with_the_ne
         made = await machines.made(key="after", start_time=after)
         assert made.state == STATE.RESERVATION_STATE_PENDING
         few = await refused(machines.cluster.reserve("few", gpus=1, start_time=after))
-        assert f"In the way: {one.reservation_id}" not in (few.details() or "")
-        assert made.reservation_id in (few.details() or "")
+        assert f"In the way: {one.reservation_id}" not in few.message
+        assert made.reservation_id in few.message
 
 
 async def test_more_machines_than_there_may_be_or_than_a_user_may_have_ahead_are_refused(tmp_path: Path) -> None:
     async with later_machines(tmp_path, most_dated_gpus_of_user=24) as (machines, clock):
         start = start_in(clock, HOUR)
-        said = (await refused(machines.made(gpus=24, start_time=start))).details() or ""
+        said = (await refused(machines.made(gpus=24, start_time=start))).message
         assert "2 machines have so many GPUs, those that the pool may start among them" in said
         assert "it needs 24 GPUs of 3 whole machines" in said
         machines.cluster.pool.max_machines, machines.cluster.pool.gpus_per_machine = 6, 8
         await machines.made(key="first", start_time=start)
-        said = (await refused(machines.made(key="second", start_time=start))).details() or ""
+        said = (await refused(machines.made(key="second", start_time=start))).message
         assert "have 16 GPUs, of 24 for each user" in said
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import grpc
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from wavepool.scheduler.v1 import queues_pb2_grpc
 from wavepool.scheduler.v1.queues_pb2 import ApplyQueuesRequest, ListQueuesRequest, Queue
 
 from services.scheduler.fairness.settings import Queues, QueueSettings, as_text, from_json, to_json
+from tests.refused_calls import refused
 from tests.services.scheduler.cluster import ACCOUNT, USER, Cluster
 
 CAP = st.none() | st.integers(0, 100)
@@ -46,15 +46,11 @@ def test_changes_are_shown_by_the_names_of_documents() -> None:
     assert "maxPriority" not in as_text(QueueSettings("red"))
 
 
+DENIED = grpc.StatusCode.PERMISSION_DENIED
+
+
 async def apply(cluster: Cluster, *queues: Queue) -> None:
     await queues_pb2_grpc.QueueServiceStub(cluster.channel).ApplyQueues(ApplyQueuesRequest(queues=queues))
-
-
-async def refused(cluster: Cluster, priority: int, queue: str) -> str:
-    with pytest.raises(grpc.aio.AioRpcError) as caught:
-        await cluster.submit(f"{queue} {priority}", priority=priority, queue=queue)
-    assert caught.value.code() is grpc.StatusCode.PERMISSION_DENIED
-    return caught.value.details() or ""
 
 
 async def test_a_priority_up_to_the_cap_is_everybodys_and_one_above_it_is_refused_with_who_says_so(
@@ -72,13 +68,10 @@ async def test_a_priority_up_to_the_cap_is_everybodys_and_one_above_it_is_refuse
     for queue, most in {"red": 10, "blue": 20, "grey": 10, "shut": 0, "default": 0}.items():
         job = await cluster.submit(f"{queue} sound", priority=most, queue=queue)
         assert job.spec.priority == most
-        details = await refused(cluster, most + 1, queue)
-        assert "spec.priority" in details
-        assert f"is {most + 1}; in queue {queue!r} this account may have at most {most}" in details
-        assert f"Give {most} or less" in details
-    assert "queue 'lab' says so" in await refused(cluster, 11, "red")
-    assert "queue 'blue' says so" in await refused(cluster, 21, "blue")
-    assert "no queue lets" in await refused(cluster, 1, "default")
+        said = f"is {most + 1}; in queue {queue!r} this account may have at most {most}"
+        why = {"red": "queue 'lab' says so", "blue": "queue 'blue' says so", "default": "no queue lets"}.get(queue, "")
+        above = cluster.submit(f"{queue} above", priority=most + 1, queue=queue)
+        await refused(above, DENIED, "spec.priority", said, why, f"Give {most} or less")
     listed = await queues_pb2_grpc.QueueServiceStub(cluster.channel).ListQueues(ListQueuesRequest())
     caps = {status.queue.name: status.max_priority for status in listed.queues}
     assert caps == {"default": 0, "lab": 10, "red": 10, "blue": 10, "grey": 10, "shut": 0}
@@ -88,6 +81,6 @@ async def test_an_administrator_may_ask_for_any_priority_and_the_cap_lasts(clust
     await apply(cluster, Queue(name="red", max_priority=10))
     await cluster.stop()
     await cluster.start()
-    await refused(cluster, 11, "red")
+    await refused(cluster.submit("above", priority=11, queue="red"), DENIED)
     cluster.billing.administrators = {USER}
     assert (await cluster.submit("urgent", priority=100, queue="red")).spec.priority == 100

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import asyncio
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import grpc
 import pytest
@@ -11,7 +11,7 @@ from wavepool.billing.v1.alerts_pb2 import ReportReadingsRequest
 from wavepool.scheduler.v1 import metrics_pb2 as pb
 from wavepool.scheduler.v1.metrics_pb2_grpc import MetricsServiceStub
 
-from servicekit.rpc.errors import RpcFailure, rpc_failure
+from tests.refused_calls import refused
 from tests.services.scheduler.cluster import ACCOUNT, TIMEOUT_SECONDS, USER, Cluster, until
 from tests.services.scheduler.scripted_executor import compiling, finished
 from vocabulary import readings
@@ -23,12 +23,6 @@ if TYPE_CHECKING:
 def metrics(cluster: Cluster) -> MetricsServiceAsyncStub:
     assert cluster.channel
     return MetricsServiceStub(cluster.channel)
-
-
-async def failure(call: Any) -> RpcFailure:
-    with pytest.raises(grpc.aio.AioRpcError) as caught:
-        await call
-    return rpc_failure(caught.value)
 
 
 def values(report: ReportReadingsRequest, name: str) -> list[float]:
@@ -63,8 +57,7 @@ async def test_a_job_that_ran_is_in_the_figures_of_its_account_and_of_no_other(c
 async def test_a_period_or_grouping_that_cannot_be_is_refused(
     cluster: Cluster, request_: pb.GetJobMetricsRequest, field: str
 ) -> None:
-    refused = await failure(metrics(cluster).GetJobMetrics(request_))
-    assert (refused.code, [name for name, _ in refused.violations]) == (grpc.StatusCode.INVALID_ARGUMENT, [field])
+    await refused(metrics(cluster).GetJobMetrics(request_), grpc.StatusCode.INVALID_ARGUMENT, field=field)
 
 
 async def test_what_waits_is_told_at_once_with_why_nothing_starts(stopped_cluster: Cluster) -> None:

@@ -85,12 +85,21 @@ def test_reservations_that_end_within_the_hour_are_told_with_their_account_until
     waiting = a_job().changed(reservation=Reservation("later", (), timedelta(minutes=5)))
     jobs = [a_job(), waiting, ending(60.5), ending(60), ending(29), ending(0), ending(5, is_expiring=True)]
     found = reservation_readings(jobs, NOW)
-    assert [(one.labels["reservation"], one.value, one.details["minutes"]) for one in found] == [
+    all_left = [one for one in found if one.name == readings.RESERVATION_WARNINGS[5]]
+    assert [(one.labels["reservation"], one.value, one.details["minutes"]) for one in all_left] == [
         ("res_60", 60.0, "60"),
         ("res_29", 29.0, "29"),
-        ("res_0", 0.0, "0"),
     ]
     assert {one.labels["account"] for one in found} == {a_job().account_id}
+
+
+@pytest.mark.parametrize(("minutes", "crossed"), [(3, []), (5, []), (6, [5]), (30, [15, 5]), (45, [30, 15, 5])])
+def test_a_reservation_has_readings_of_the_warnings_that_it_crosses_while_it_runs(
+    minutes: int, crossed: list[int]
+) -> None:
+    reserved = Reservation("train", (), timedelta(minutes=minutes), active_time=NOW)
+    found = reservation_readings([a_job().changed(reservation=reserved)], NOW + timedelta(minutes=1))
+    assert [one.name for one in found] == [readings.RESERVATION_WARNINGS[least] for least in crossed]
 
 
 def test_reservations_are_counted_by_type_and_state_without_those_that_are_over() -> None:

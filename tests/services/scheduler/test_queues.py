@@ -28,7 +28,8 @@ from services.scheduler.fairness.settings import JobClass as JobClassSettings
 from services.scheduler.fairness.settings import Queues, QueueSettings
 from services.scheduler.queue.inventory import Inventory
 from services.scheduler.queue.situations import MOVE_COOL_DOWN
-from tests.services.scheduler.cluster import USER, Cluster, LaterClock, is_run, kinds, until
+from tests.refused_calls import refused
+from tests.services.scheduler.cluster import USER, Cluster, LaterClock, is_run, kinds, until, with_gpus
 from tests.services.scheduler.scripted_executor import PASSING, compiling
 
 NO_TIME = Duration()
@@ -46,12 +47,6 @@ def team(name: str, quota: float | None = None, **more: Any) -> Queue:
 
 async def apply(cluster: Cluster, *queues: Queue, **more: Any) -> queues_pb2.ApplyQueuesResponse:
     return await stub(cluster).ApplyQueues(ApplyQueuesRequest(queues=queues, **more))
-
-
-async def refusal(cluster: Cluster, *queues: Queue, **more: Any) -> grpc.aio.AioRpcError:
-    with pytest.raises(grpc.aio.AioRpcError) as caught:
-        await apply(cluster, *queues, **more)
-    return caught.value
 
 
 async def listed(cluster: Cluster) -> dict[str, queues_pb2.QueueStatus]:
@@ -142,20 +137,14 @@ async def test_a_change_says_each_field_before_and_after(cluster: Cluster) -> No
 async def test_a_tree_with_a_fault_is_refused_whole(
     cluster: Cluster, queues: list[Queue], field: str, words: str
 ) -> None:
-    error = await refusal(cluster, team("sound"), *queues)
-
-    assert error.code() is grpc.StatusCode.INVALID_ARGUMENT
-    assert field in (error.details() or "")
-    assert words in (error.details() or "")
+    await refused(apply(cluster, team("sound"), *queues), grpc.StatusCode.INVALID_ARGUMENT, field, words)
     assert list(await listed(cluster)) == ["default"]
 
 
 async def test_a_change_of_a_tree_that_has_changed_meanwhile_is_refused(cluster: Cluster) -> None:
     await apply(cluster, team("red"), expected_generation=1)
 
-    error = await refusal(cluster, team("blue"), expected_generation=1)
-
-    assert error.code() is grpc.StatusCode.ABORTED
+    await refused(apply(cluster, team("blue"), expected_generation=1), grpc.StatusCode.ABORTED)
 
 
 async def test_jobs_go_to_queues_that_exist_are_open_and_have_no_queues_below(cluster: Cluster) -> None:
@@ -166,10 +155,7 @@ async def test_jobs_go_to_queues_that_exist_are_open_and_have_no_queues_below(cl
         ("ret", grpc.StatusCode.NOT_FOUND),
         ("shut", grpc.StatusCode.FAILED_PRECONDITION),
     ]:
-        with pytest.raises(grpc.aio.AioRpcError) as caught:
-            await cluster.submit(f"key {name}", queue=name)
-        assert caught.value.code() is code
-        assert name in (caught.value.details() or "")
+        await refused(cluster.submit(f"key {name}", queue=name), code, name)
     job = await cluster.submit("sound", queue="red")
     assert job.spec.queue == "red"
     assert [hold.queue for hold in cluster.billing.holds.values()] == ["red"]
@@ -180,16 +166,13 @@ async def test_a_closed_queue_finishes_its_jobs_and_then_may_go(cluster: Cluster
     await apply(cluster, team("red"))
     job = await cluster.running("job", queue="red")
 
-    error = await refusal(cluster, removed=["red"])
-    split = await refusal(cluster, team("below", parent="red"))
+    for change in (apply(cluster, removed=["red"]), apply(cluster, team("below", parent="red"))):
+        await refused(change, grpc.StatusCode.FAILED_PRECONDITION, "wavepool queues close red")
     await apply(cluster, team("red", closed=True))
     gate.set()
     events = await cluster.events_to_end(job.job_id)
     await apply(cluster, removed=["red"])
 
-    for one in (error, split):
-        assert one.code() is grpc.StatusCode.FAILED_PRECONDITION
-        assert "wavepool queues close red" in (one.details() or "")
     assert kinds(events)[-1] == "ended"
     assert list(await listed(cluster)) == ["default"]
 
@@ -279,13 +262,11 @@ async def test_the_place_of_a_run_that_is_cancelled_while_it_moves_is_free_at_on
         await cluster.events_to_end(job.job_id)
 
 
+@with_gpus(4)
 async def test_a_range_starts_again_with_fewer_gpus_when_another_queue_takes_back_its_share(
-    stopped_cluster: Cluster,
+    cluster: Cluster,
 ) -> None:
-    cluster = stopped_cluster
-    await cluster.pool.swap("machine-2", gpus=4)
     gate = cluster.gate()
-    await cluster.start()
     red, blue = (team(name, 2, parent="lab", reclaim_min_runtime=NO_TIME) for name in ("red", "blue"))
     await apply(cluster, team("lab", 4, reclaim_min_runtime=NO_TIME), red, blue)
     wide = await cluster.running("wide", queue="red", resources=scheduler_pb2.Resources(gpus=4, least_gpus=1))
@@ -314,6 +295,10 @@ async def test_a_queue_at_its_limit_waits_though_a_gpu_is_free(stopped_cluster: 
     first = await cluster.running("first", queue="small")
     second = await cluster.submit("second", queue="small")
     third = await cluster.running("third")
+    takes = {"resources": scheduler_pb2.Resources(gpus=2), "queue": "small"}
+    said = "Queue small may have 1 of MI300X at a time, and this takes 2. Ask for less"
+    await refused(cluster.submit("never", **takes), said, field="spec.resources.gpus")
+    await refused(cluster.reserve("never", gpus=2, queue="small"), said, field="spec.gpus")
 
     why = await stub(cluster).ExplainJob(ExplainJobRequest(job_id=second.job_id))
     shares = {share.gpu_type: share for share in (await listed(cluster))["small"].shares}
@@ -351,9 +336,10 @@ async def test_a_job_is_explained_wherever_it_is(stopped_cluster: Cluster) -> No
     assert re.search(r"Runs on machine-1 end by \d\d:\d\d:\d\d UTC", following.remedy)
     assert [(one.machine_id, first.job_id in one.reason) for one in last.machines] == [("machine-1", True)]
     assert "over" in over.reason
-    with pytest.raises(grpc.aio.AioRpcError) as caught:
-        await stub(cluster).ExplainJob(ExplainJobRequest(account_ids=["another"], job_id=first.job_id))
-    assert caught.value.code() is grpc.StatusCode.NOT_FOUND
+    await refused(
+        stub(cluster).ExplainJob(ExplainJobRequest(account_ids=["another"], job_id=first.job_id)),
+        grpc.StatusCode.NOT_FOUND,
+    )
 
 
 async def test_a_job_whose_part_no_gpu_gives_hears_which_mode_would_suit_and_that_an_operator_sets_it(
@@ -363,7 +349,11 @@ async def test_a_job_whose_part_no_gpu_gives_hears_which_mode_would_suit_and_tha
     await cluster.pool.tell("machine-2", "WARM", gpus=2, free_masks=[0, 255])
     await cluster.pool.tell("machine-1", "STOPPED")
     await cluster.start()
-    quarter = await cluster.submit("quarter", resources=scheduler_pb2.Resources(memory_mib=40_000, devices=1))
+    asked, waits = (
+        scheduler_pb2.Resources(memory_mib=40_000, devices=1),
+        scheduler_pb2.MachineUse(wait_for_operator=True),
+    )
+    quarter = await cluster.submit("quarter", resources=asked, machine=waits)
     await cluster.event(quarter.job_id, lambda event: event.HasField("queued") and "partitions" in event.queued.message)
 
     with_machine = await stub(cluster).ExplainJob(ExplainJobRequest(job_id=quarter.job_id))
@@ -392,15 +382,13 @@ async def test_a_user_has_only_so_many_jobs_in_flight_in_a_queue_and_those_above
     await apply(cluster, team("lab", max_jobs_per_user=1), team("red", parent="lab", max_jobs_per_user=5))
     first = await cluster.submit("first", queue="red")
 
-    with pytest.raises(grpc.aio.AioRpcError) as caught:
-        await cluster.submit("second", queue="red")
+    said = "'red' has a job of yours in flight"
+    await refused(cluster.submit("second", queue="red"), grpc.StatusCode.RESOURCE_EXHAUSTED, said)
     again = await cluster.submit("first", queue="red")
     gate.set()
     await cluster.events_to_end(first.job_id)
     second = await cluster.submit("second", queue="red")
 
-    assert caught.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
-    assert "'red' has a job of yours in flight" in (caught.value.details() or "")
     assert again.job_id == first.job_id
     assert second.spec.queue == "red"
 
@@ -420,12 +408,10 @@ async def test_a_run_may_take_as_long_as_it_was_asked_for_or_its_queue_allows_an
     assert [longest[job.job_id] for job in (asked, unasked, elsewhere)] == held == [60, 300, 900]
     assert (await cluster.job(unasked.job_id)).spec.time_limit.seconds == 300
     for wrong in (Duration(seconds=301), Duration(seconds=-1), Duration(), Duration(seconds=1, nanos=5)):
-        with pytest.raises(grpc.aio.AioRpcError) as caught:
-            await cluster.submit("wrong", queue="red", time_limit=wrong)
-        assert caught.value.code() is grpc.StatusCode.INVALID_ARGUMENT
-        assert "from 1 to 300" in (caught.value.details() or "")
-    error = await refusal(cluster, team("blue", time_limit=Duration(nanos=1)))
-    assert "queues[blue].time_limit" in (error.details() or "")
+        await refused(
+            cluster.submit("wrong", queue="red", time_limit=wrong), grpc.StatusCode.INVALID_ARGUMENT, "from 1 to 300"
+        )
+    await refused(apply(cluster, team("blue", time_limit=Duration(nanos=1))), "queues[blue].time_limit")
 
 
 CLASSES = {"batch": JobClass(), "soon": JobClass(value=20), "boss": JobClass(value=90, administrators_only=True)}
@@ -469,14 +455,8 @@ async def test_a_class_that_the_queue_lacks_or_that_needs_a_right_is_refused_wit
         ("soon", "plain", grpc.StatusCode.INVALID_ARGUMENT, "'plain' has no classes"),
         ("boss", "red", grpc.StatusCode.PERMISSION_DENIED, "token of an administrator"),
     ]:
-        with pytest.raises(grpc.aio.AioRpcError) as caught:
-            await cluster.submit(f"key {name} {queue}", queue=queue, job_class=name)
-        assert caught.value.code() is code
-        assert "spec.job_class" in (caught.value.details() or "")
-        assert words in (caught.value.details() or "")
-    with pytest.raises(grpc.aio.AioRpcError) as caught:
-        await cluster.submit("key spread", placement="sprea")
-    assert "spec.placement: " in (caught.value.details() or "")
+        await refused(cluster.submit(f"key {name} {queue}", queue=queue, job_class=name), code, "spec.job_class", words)
+    await refused(cluster.submit("key spread", placement="sprea"), "spec.placement: ")
     cluster.billing.administrators.add(USER)
     assert (await cluster.submit("by an administrator", queue="red", job_class="boss")).spec.job_class == "boss"
 
@@ -489,9 +469,7 @@ async def test_a_key_is_used_up_by_the_class_and_the_placement_that_were_asked_f
 
     assert (await cluster.submit("key", queue="red")).job_id == job.job_id
     for other in ({"job_class": "soon"}, {"placement": "spread"}):
-        with pytest.raises(grpc.aio.AioRpcError) as caught:
-            await cluster.submit("key", queue="red", **other)
-        assert caught.value.code() is grpc.StatusCode.ALREADY_EXISTS
+        await refused(cluster.submit("key", queue="red", **other), grpc.StatusCode.ALREADY_EXISTS)
 
 
 def test_only_a_change_of_orderings_or_classes_changes_the_order() -> None:

@@ -8,9 +8,9 @@ from wavepool.scheduler.v1 import rankings_pb2 as pb
 from wavepool.scheduler.v1.rankings_pb2_grpc import RankingServiceStub
 from wavepool.submission.v1 import submission_pb2
 
-from servicekit.rpc.errors import RpcFailure, rpc_failure
 from services.scheduler.jobs.allowance import SubmissionLimits
 from services.scheduler.store.job_store import JobStore
+from tests.refused_calls import refused
 from tests.services.scheduler.cluster import Cluster
 from tests.services.scheduler.jobs import a_job
 from tests.services.scheduler.timed_jobs import case, ended
@@ -27,12 +27,6 @@ def rankings(cluster: Cluster) -> RankingServiceAsyncStub:
 def store(cluster: Cluster) -> JobStore:
     assert cluster.database
     return JobStore(cluster.database, lambda _: None)
-
-
-async def failure(call: Any) -> RpcFailure:
-    with pytest.raises(grpc.aio.AioRpcError) as caught:
-        await call
-    return rpc_failure(caught.value)
 
 
 async def test_a_ranking_is_of_the_default_kind_of_time_unless_another_is_asked_for(cluster: Cluster) -> None:
@@ -67,9 +61,8 @@ async def test_a_ranking_that_cannot_be_is_refused(
     cluster: Cluster, change: dict[str, Any], code: grpc.StatusCode, named: str
 ) -> None:
     request = pb.ListRankingsRequest(**({"problem": "leaky-relu"} | change))
-    refused = await failure(rankings(cluster).ListRankings(request))
-    assert refused.code is code
-    assert named in " ".join([refused.message, *(text for _, text in refused.violations)])
+    error = await refused(rankings(cluster).ListRankings(request), code)
+    assert named in " ".join([error.message, *(text for _, text in error.violations)])
 
 
 async def test_two_jobs_are_compared_by_their_common_cases(cluster: Cluster) -> None:
@@ -91,12 +84,11 @@ async def test_jobs_of_others_and_jobs_that_go_on_are_not_found(cluster: Cluster
     for job_id in (others.job_id, waiting.job_id, "job-none", "job\0"):
         for pair in ((mine.job_id, job_id), (job_id, mine.job_id)):
             request = pb.CompareJobsRequest(account_ids=["account-1"], base_job_id=pair[0], other_job_id=pair[1])
-            assert (await failure(rankings(cluster).CompareJobs(request))).code is grpc.StatusCode.NOT_FOUND
+            await refused(rankings(cluster).CompareJobs(request), grpc.StatusCode.NOT_FOUND)
 
 
 async def test_jobs_that_do_not_compare_are_refused_with_the_reason(cluster: Cluster) -> None:
     base = await ended(store(cluster), 1, cases={"a": 1.0})
     other = await ended(store(cluster), 2, cases={"a": 1.0}, timing_mode="hot")
     request = pb.CompareJobsRequest(base_job_id=base.job_id, other_job_id=other.job_id)
-    refused = await failure(rankings(cluster).CompareJobs(request))
-    assert (refused.code, "timing mode cold" in refused.message) == (grpc.StatusCode.FAILED_PRECONDITION, True)
+    await refused(rankings(cluster).CompareJobs(request), grpc.StatusCode.FAILED_PRECONDITION, "timing mode cold")

@@ -8,73 +8,36 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from google.protobuf.timestamp_pb2 import Timestamp
 from wavepool.executor.v1 import inventory_pb2
-from wavepool.vmpool.v1 import vmpool_pb2
 
 from servicekit.clock import ManualClock
 from services.scheduler.config import SchedulerSettings
 from services.scheduler.fairness.situation import Hold
 from services.scheduler.jobs.job import Job
 from services.scheduler.jobs.resources import Isolation, Resources
-from services.scheduler.queue.inventory import Inventory
-from services.scheduler.queue.ordering import Age, ranked_by
-from services.scheduler.queue.plugins import Choice, Placements, SchedulerPlugins
-from services.scheduler.queue.queue_book import QueueBook
+from services.scheduler.queue.plugins import Choice, SchedulerPlugins
 from services.scheduler.queue.refusals import MOST_MACHINES, Refusal, Refusals
-from services.scheduler.queue.running import RunningJobs
-from services.scheduler.queue.situations import Situations
-from services.scheduler.queue.usage_book import UsageBook
-from services.scheduler.queue.waiting import WaitingJobs
-from tests.services.scheduler.jobs import LEASE, START, a_queued_job
-from vocabulary.limits import LONGEST_RUN
+from tests.services.scheduler.jobs import START, a_queued_job
+from tests.services.scheduler.queue_bench import QueueBench, machine
 from vocabulary.slots import WHOLE_GPU, Slot
 
-NO_STORE: Any = None
 
-
-class Pool:
+class Pool(QueueBench):
     """Machines of a scheduler whose clock stands one minute after START."""
 
     def __init__(self, data_dir: Path) -> None:
-        clock, book = ManualClock(START + timedelta(minutes=1)), QueueBook(NO_STORE)
-        waiting, usage = WaitingJobs(ranked_by(Age(timedelta(seconds=1)))), UsageBook(NO_STORE, timedelta(0), clock)
-        self.running, self.inventory = RunningJobs(), Inventory()
-        self.placements = Placements(book, SchedulerPlugins(SchedulerSettings(data_dir=data_dir)).placements)
-        self.situations = Situations(
-            book, usage, waiting, self.running, self.inventory, clock, LONGEST_RUN, self.placements
-        )
-        self._refusals = Refusals(waiting, self.running, self.situations, self.placements, clock)
+        clock = ManualClock(START + timedelta(minutes=1))
+        super().__init__(clock=clock, plugins=SchedulerPlugins(SchedulerSettings(data_dir=data_dir)))
+        assert self.placements
+        self._refusals = Refusals(self.waiting, self.running, self.situations, self.placements, clock)
 
     def machine(
-        self,
-        name: str,
-        *free_masks: int,
-        state: str = "WARM",
-        devices: int = 1,
-        used_seconds: int = 0,
-        torch: str = "",
-        gpu_type: str = "MI300X",
+        self, name: str, *free_masks: int, state: str = "WARM", devices: int = 1, torch: str = "", **changes: Any
     ) -> None:
-        at = int(START.timestamp())
-        inventory = inventory_pb2.Inventory(
-            gpus=[inventory_pb2.Gpu(device_count=devices)] * len(free_masks), torch_version=torch
-        )
-        machine = vmpool_pb2.Machine(
-            machine_id=name,
-            gpu_type=gpu_type,
-            gpu_count=len(free_masks),
-            state=vmpool_pb2.MachineState.Value(f"MACHINE_STATE_{state}"),
-            free_masks=free_masks,
-            create_time=Timestamp(seconds=at),
-            last_used_time=Timestamp(seconds=at + used_seconds),
-            inventory=inventory,
-        )
-        self.inventory.apply(vmpool_pb2.MachineEvent(machine=machine))
-
-    def run(self, number: int, *slots: Slot) -> None:
-        lease = replace(LEASE, lease_id=f"lease-{number}", slots=slots)
-        self.running.put(a_queued_job(number).start(lease, START, "MI300X"))
+        gpus = [inventory_pb2.Gpu(device_count=devices)] * len(free_masks)
+        inventory = inventory_pb2.Inventory(gpus=gpus, torch_version=torch)
+        fields = {"machine_id": name, "gpu_count": len(free_masks), "free_masks": free_masks, "inventory": inventory}
+        self.reports(machine(0, state, **(fields | changes)))
 
     def refusals(self, job: Job) -> list[Refusal]:
         return self._refusals.of(job, self.inventory.offers())
@@ -129,7 +92,7 @@ def test_the_machine_that_others_give_way_on_is_the_best_and_of_equal_ones_the_o
 
 def test_a_gpu_that_our_jobs_have_is_not_free_for_a_score_whatever_the_pool_last_said(pool: Pool) -> None:
     pool.machine("machine-1", WHOLE_GPU, WHOLE_GPU)
-    pool.run(9, Slot(1, 0, 8))
+    pool.runs(a_queued_job(9), Slot(1, 0, 8))
 
     (only,) = pool.refusals(a_queued_job())
 
@@ -138,7 +101,7 @@ def test_a_gpu_that_our_jobs_have_is_not_free_for_a_score_whatever_the_pool_last
 
 def test_a_machine_in_use_names_its_jobs_and_those_that_they_give_way_to(pool: Pool) -> None:
     pool.machine("machine-1", 0, 0)
-    pool.run(9, Slot(1, 0, 8))
+    pool.runs(a_queued_job(9), Slot(1, 0, 8))
     assert pool.reason(a_queued_job()) == "its GPUs are in use by job-009"
     pool.situations.promises = {"job-007": "machine-1"}
     assert pool.reason(a_queued_job()).endswith("by job-009; some of them are about to go to job-007")
@@ -189,7 +152,7 @@ def test_a_placement_that_fails_leaves_the_scores_to_pack_and_its_failure_is_not
         def score(self, job: object, machine: object) -> float:
             raise ZeroDivisionError
 
-    choices: Any = pool.placements.choices
+    choices: Any = pool.placements and pool.placements.choices
     choices._known["broken"] = broken = Choice("placement", "broken", Broken())
     pool.machine("machine-1", WHOLE_GPU)
 

@@ -16,16 +16,8 @@ from services.scheduler.fairness.settings import FairnessPolicy, Queues, QueueSe
 from services.scheduler.jobs.job import Job
 from services.scheduler.jobs.resources import Isolation, Resources
 from services.scheduler.jobs.spec import Lease, Placement
-from services.scheduler.queue.inventory import Inventory
-from services.scheduler.queue.ordering import Age, ranked_by
-from services.scheduler.queue.queue_book import QueueBook
-from services.scheduler.queue.running import RunningJobs
-from services.scheduler.queue.situations import Situations
-from services.scheduler.queue.usage_book import UsageBook
-from services.scheduler.queue.waiting import WaitingJobs
 from tests.services.scheduler.jobs import START, a_queued_job
-from tests.services.scheduler.test_situations import NO_STORE, machine
-from vocabulary.limits import LONGEST_RUN
+from tests.services.scheduler.queue_bench import QueueBench, machine
 from vocabulary.slots import WHOLE_GPU, covered
 
 QUEUES = ("red", "green")
@@ -76,16 +68,15 @@ class World:
 
     def restart(self, in_order: Callable[[list[Job]], Iterable[Job]]) -> None:
         """Forgets what is in memory, and reads the rows, in whatever order they come."""
-        self.waiting, self.running = WaitingJobs(ranked_by(Age(timedelta(seconds=9)))), RunningJobs()
-        self.inventory, book = Inventory(), QueueBook(NO_STORE)
         shares = {"gpu": Share(MACHINES * GPUS * 500)}
         lab = QueueSettings("lab", policy=self.policy)
-        book.queues = Queues([lab, *(QueueSettings(name, parent="lab", resources=shares) for name in QUEUES)])
+        below = [QueueSettings(name, parent="lab", resources=shares) for name in QUEUES]
+        bench = QueueBench(clock=self.clock, queues=Queues([lab, *below]), point=timedelta(seconds=9))
+        self.waiting, self.running, self.inventory = bench.waiting, bench.running, bench.inventory
+        self.situations = bench.situations
         for job in in_order(list(self.jobs.values())):
             (self.running if job.lease else self.waiting).put(job)
         self._report()
-        usage = UsageBook(NO_STORE, timedelta(0), self.clock)
-        self.situations = Situations(book, usage, self.waiting, self.running, self.inventory, self.clock, LONGEST_RUN)
 
     def play(self, events: Sequence[Event]) -> None:
         """Each event in turn, with what a pass then starts."""

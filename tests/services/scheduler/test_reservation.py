@@ -20,7 +20,7 @@ from services.scheduler.jobs.reservation_checks import (
     NO_NETWORK,
     ReservationLimits,
     admit_reservation,
-    changed_keys,
+    changed_users,
     extension_of,
     free_name,
     node_of,
@@ -298,8 +298,9 @@ def test_extensions_fill_up_what_is_left_and_no_more() -> None:
 
 
 def test_two_people_cannot_have_one_key() -> None:
+    bob = session_pb2.SessionKey(user="bob", public_key=KEY)
     with pytest.raises(InvalidRequestError, match="is that of alice, too"):
-        changed_keys(PLAIN, [session_pb2.SessionKey(user="bob", public_key=KEY)], [])
+        changed_users(PLAIN, reservations_pb2.UpdateReservationRequest(add_keys=[bob]))
 
 
 def test_a_row_gives_the_reservation_back() -> None:

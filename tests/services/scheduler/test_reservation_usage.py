@@ -7,7 +7,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import grpc
-import pytest
 from google.protobuf.timestamp_pb2 import Timestamp
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,6 +17,7 @@ from services.scheduler.jobs.reservation import Reservation
 from services.scheduler.jobs.reservation_usage import UserLimits, above_limits, usage_of
 from services.scheduler.jobs.resources import Resources
 from services.scheduler.jobs.states import JobState
+from tests.refused_calls import refused
 from tests.services.scheduler.cluster import ACCOUNT, TIMEOUT_SECONDS, scripted_cluster
 from tests.services.scheduler.jobs import a_job
 from vocabulary.slots import EIGHTHS_PER_GPU
@@ -99,10 +99,8 @@ async def test_a_user_who_has_all_that_one_may_have_is_refused_and_the_use_can_b
         first = await cluster.reserve("first")
         await cluster.reservation_events(first.reservation_id, "active")
         assert (await cluster.reserve("first")).reservation_id == first.reservation_id
-        with pytest.raises(grpc.aio.AioRpcError) as caught:
-            await cluster.reserve("second")
-        assert caught.value.code() == grpc.StatusCode.RESOURCE_EXHAUSTED
-        assert caught.value.details() == "You have 1 GPUs reserved, of 1 that each user may have; 0 more are possible."
+        said = "You have 1 GPUs reserved, of 1 that each user may have; 0 more are possible."
+        await refused(cluster.reserve("second"), grpc.StatusCode.RESOURCE_EXHAUSTED, said)
         begin, end = Timestamp(), Timestamp()
         begin.FromDatetime(datetime.now(UTC) - DAY)
         end.FromDatetime(datetime.now(UTC) + DAY)
@@ -111,9 +109,9 @@ async def test_a_user_who_has_all_that_one_may_have_is_refused_and_the_use_can_b
         assert sum(one.reservations for one in answer.usage) >= 1
         assert {one.gpu_type for one in answer.usage} == {"MI300X"}
         wrong = reservations_pb2.GetReservationUsageRequest(begin_time=end, end_time=begin)
-        with pytest.raises(grpc.aio.AioRpcError) as caught:
-            await cluster.reservations.GetReservationUsage(wrong, timeout=TIMEOUT_SECONDS)
-        assert caught.value.code() == grpc.StatusCode.INVALID_ARGUMENT
+        await refused(
+            cluster.reservations.GetReservationUsage(wrong, timeout=TIMEOUT_SECONDS), grpc.StatusCode.INVALID_ARGUMENT
+        )
 
 
 async def test_more_time_counts_as_well(tmp_path: Path) -> None:
@@ -134,7 +132,6 @@ async def test_more_time_counts_as_well(tmp_path: Path) -> None:
         answers = await asyncio.gather(*(extend(30, key) for key in keys), return_exceptions=True)
         (taken,) = [key for key, one in zip(keys, answers, strict=True) if not isinstance(one, BaseException)]
         assert len((await extend(30, taken)).extensions) == 1, "a repeated call is none"
-        with pytest.raises(grpc.aio.AioRpcError) as caught:
-            await extend(1, "a minute")
-        assert caught.value.code() == grpc.StatusCode.RESOURCE_EXHAUSTED
-        assert "of the 1.5 that each user may have in a week" in (caught.value.details() or "")
+        await refused(
+            extend(1, "a minute"), grpc.StatusCode.RESOURCE_EXHAUSTED, "of the 1.5 that each user may have in a week"
+        )

@@ -15,6 +15,7 @@ import pytest
 from wavepool.scheduler.v1 import scheduler_pb2, scheduler_pb2_grpc
 
 from tests.job_specs import sound_spec
+from tests.refused_calls import refused
 from tests.service_token import AllowedCaller
 from tests.services.scheduler.cluster import ACCOUNT, Cluster, scripted_cluster
 
@@ -64,9 +65,7 @@ async def test_process_serves_the_real_catalogue_and_leaves_at_once_on_sigterm(n
             process.send_signal(signal.SIGTERM)
             # The job waits, so the stream would last for ever, or for the drain.
             assert await asyncio.wait_for(process.wait(), 60) == 0
-            with pytest.raises(grpc.aio.AioRpcError) as caught:
-                await stream.read()
-            assert caught.value.code() is grpc.StatusCode.UNAVAILABLE
+            await refused(stream.read(), grpc.StatusCode.UNAVAILABLE)
     finally:
         if process.returncode is None:
             process.kill()

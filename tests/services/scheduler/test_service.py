@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -15,17 +14,11 @@ from wavepool.scheduler.v1 import scheduler_pb2
 from wavepool.submission.v1 import submission_pb2
 
 from servicekit.clock import ManualClock
-from servicekit.rpc.errors import RpcFailure, rpc_failure
 from servicekit.rpc.proto_time import duration_to_proto
 from services.scheduler.store.tables import jobs
 from tests.job_specs import job_spec
+from tests.refused_calls import refused
 from tests.services.scheduler.cluster import ACCOUNT, USER, Cluster, kinds, scripted_cluster
-
-
-async def failure(call: Awaitable[Any]) -> RpcFailure:
-    with pytest.raises(grpc.aio.AioRpcError) as caught:
-        await call
-    return rpc_failure(caught.value)
 
 
 async def nothing_is_stored(cluster: Cluster) -> bool:
@@ -88,7 +81,7 @@ async def test_a_timing_mode_is_kept_and_goes_to_the_machine(
         ({"source": "x" * ((1 << 20) + 1)}, "spec.submission.source"),
         ({"gpu_type": "H100"}, "spec.gpu_type"),
         ({"dtype": "int4"}, "spec.submission.dtype"),
-        ({"language": "cuda"}, "spec.submission.language"),
+        ({"language": "triton"}, "spec.submission.language"),
         ({"priority": 101}, "spec.priority"),
         ({"machine": scheduler_pb2.MachineUse(reuse=9)}, "spec.machine.reuse"),
         ({"machine": scheduler_pb2.MachineUse(idle_time=Duration(seconds=-1))}, "spec.machine.idle_time"),
@@ -108,14 +101,13 @@ async def test_a_timing_mode_is_kept_and_goes_to_the_machine(
 async def test_bad_submission_names_the_field_and_leaves_nothing_behind(
     cluster: Cluster, changes: dict[str, Any], field: str
 ) -> None:
-    said = await failure(cluster.submit(**changes))
-    assert said.code is grpc.StatusCode.INVALID_ARGUMENT
+    said = await refused(cluster.submit(**changes), grpc.StatusCode.INVALID_ARGUMENT)
     assert [name for name, _ in said.violations] == [field]
     assert await nothing_is_stored(cluster)
 
 
 async def test_priority_above_0_is_refused_but_to_administrators(cluster: Cluster) -> None:
-    said = await failure(cluster.submit(priority=1))
+    said = await refused(cluster.submit(priority=1))
     assert (said.code, [name for name, _ in said.violations]) == (grpc.StatusCode.PERMISSION_DENIED, ["spec.priority"])
     assert "0 or less" in said.violations[0][1]
     assert await nothing_is_stored(cluster)
@@ -127,15 +119,13 @@ async def test_priority_above_0_is_refused_but_to_administrators(cluster: Cluste
 async def test_priority_waits_for_the_word_of_billing(cluster: Cluster) -> None:
     cluster.billing.administrators = {USER}
     cluster.billing.refusals["GetRole"] = grpc.StatusCode.UNAVAILABLE
-    assert (await failure(cluster.submit(priority=1))).code is grpc.StatusCode.UNAVAILABLE
+    await refused(cluster.submit(priority=1), grpc.StatusCode.UNAVAILABLE)
     assert await nothing_is_stored(cluster)
     assert (await cluster.submit("ordinary")).job_id
 
 
 async def test_unknown_problem_is_not_found_with_the_nearest_name(cluster: Cluster) -> None:
-    said = await failure(cluster.submit(problem="leaky-relo"))
-    assert said.code is grpc.StatusCode.NOT_FOUND
-    assert "leaky-relu" in said.message
+    await refused(cluster.submit(problem="leaky-relo"), grpc.StatusCode.NOT_FOUND, "leaky-relu")
     assert await nothing_is_stored(cluster)
 
 
@@ -148,13 +138,13 @@ async def test_repeated_submission_is_the_same_job(cluster: Cluster) -> None:
 
 
 async def test_a_hold_is_given_back_if_another_try_of_the_key_was_refused_meanwhile(cluster: Cluster) -> None:
-    async def refused() -> None:
+    async def lose_the_row() -> None:
         assert cluster.database
         async with cluster.database.transaction() as connection:
             await connection.execute(delete(jobs))
 
-    cluster.billing.meanwhile["ReserveCredit"] = refused
-    assert (await failure(cluster.submit("key"))).code is grpc.StatusCode.UNAVAILABLE
+    cluster.billing.meanwhile["ReserveCredit"] = lose_the_row
+    await refused(cluster.submit("key"), grpc.StatusCode.UNAVAILABLE)
     assert cluster.billing.holds
     assert await nothing_is_stored(cluster)
     cluster.billing.meanwhile.clear()
@@ -163,13 +153,13 @@ async def test_a_hold_is_given_back_if_another_try_of_the_key_was_refused_meanwh
 
 async def test_key_of_another_submission_is_refused(cluster: Cluster) -> None:
     await cluster.submit("key")
-    assert (await failure(cluster.submit("key", source="// other"))).code is grpc.StatusCode.ALREADY_EXISTS
+    await refused(cluster.submit("key", source="// other"), grpc.StatusCode.ALREADY_EXISTS)
 
 
 async def test_key_of_a_submission_that_is_timed_otherwise_is_refused(cluster: Cluster) -> None:
     full = submission_pb2.RUN_MODE_FULL
     first = await cluster.submit("key", mode=full, timing_mode=submission_pb2.TIMING_MODE_HOT)
-    assert (await failure(cluster.submit("key", mode=full))).code is grpc.StatusCode.ALREADY_EXISTS
+    await refused(cluster.submit("key", mode=full), grpc.StatusCode.ALREADY_EXISTS)
     again = await cluster.submit("key", mode=full, timing_mode=submission_pb2.TIMING_MODE_HOT)
     assert again.job_id == first.job_id
 
@@ -177,15 +167,13 @@ async def test_key_of_a_submission_that_is_timed_otherwise_is_refused(cluster: C
 async def test_key_of_a_submission_with_other_fallbacks_is_refused(cluster: Cluster) -> None:
     first = await cluster.submit("key", fallback_gpu_types=["MI210"])
     for others in ([], ["MI250X"], ["MI210", "MI250X"]):
-        failed = await failure(cluster.submit("key", fallback_gpu_types=others))
-        assert failed.code is grpc.StatusCode.ALREADY_EXISTS
+        await refused(cluster.submit("key", fallback_gpu_types=others), grpc.StatusCode.ALREADY_EXISTS)
     assert (await cluster.submit("key", fallback_gpu_types=["mi210"])).job_id == first.job_id
 
 
 async def test_a_fallback_without_a_price_is_refused_and_nothing_is_held(cluster: Cluster) -> None:
     cluster.billing.gpu_types = ("MI300X", "MI250X")
-    failed = await failure(cluster.submit(fallback_gpu_types=["MI250X", "MI210"]))
-    assert failed.code is grpc.StatusCode.INVALID_ARGUMENT
+    failed = await refused(cluster.submit(fallback_gpu_types=["MI250X", "MI210"]), grpc.StatusCode.INVALID_ARGUMENT)
     assert [name for name, _ in failed.violations] == ["spec.fallback_gpu_types"]
     assert await nothing_is_stored(cluster)
 
@@ -215,7 +203,7 @@ async def test_an_executor_gets_the_longest_run_that_the_hold_is_for(tmp_path: P
 
 async def test_credit_that_does_not_suffice_is_said_and_nothing_is_stored(cluster: Cluster) -> None:
     cluster.billing.refusals = {"ReserveCredit": grpc.StatusCode.FAILED_PRECONDITION}
-    assert (await failure(cluster.submit())).code is grpc.StatusCode.FAILED_PRECONDITION
+    await refused(cluster.submit(), grpc.StatusCode.FAILED_PRECONDITION)
     assert await nothing_is_stored(cluster)
     cluster.billing.refusals = {}
     job = await cluster.submit()
@@ -226,21 +214,20 @@ async def test_refused_submission_does_not_count_as_in_flight(tmp_path: Path) ->
     async with scripted_cluster(tmp_path, max_jobs_in_flight=1) as cluster:
         await cluster.start()
         cluster.billing.refusals = {"ReserveCredit": grpc.StatusCode.FAILED_PRECONDITION}
-        await failure(cluster.submit("refused"))
+        await refused(cluster.submit("refused"))
         cluster.billing.refusals = {}
         assert (await cluster.submit("other")).job_id
 
 
 async def test_unknown_account_is_said_as_such(cluster: Cluster) -> None:
     cluster.billing.refusals = {"ReserveCredit": grpc.StatusCode.NOT_FOUND}
-    said = await failure(cluster.submit())
-    assert (said.code, said.violations[0][0]) == (grpc.StatusCode.INVALID_ARGUMENT, "account_id")
+    await refused(cluster.submit(), grpc.StatusCode.INVALID_ARGUMENT, field="account_id")
 
 
 @pytest.mark.parametrize("method", ["ListPrices", "ReserveCredit"])
 async def test_billing_out_of_reach_is_unavailable_and_no_job_appears(cluster: Cluster, method: str) -> None:
     cluster.billing.refusals = {method: grpc.StatusCode.INTERNAL}
-    assert (await failure(cluster.submit())).code is grpc.StatusCode.UNAVAILABLE
+    await refused(cluster.submit(), grpc.StatusCode.UNAVAILABLE)
     assert await nothing_is_stored(cluster)
 
 
@@ -249,8 +236,7 @@ async def test_account_with_too_many_jobs_in_flight_reads_when_to_try_again(tmp_
         await cluster.start()
         for number in range(2):
             await cluster.submit(f"key {number}")
-        said = await failure(cluster.submit("key 2"))
-        assert said.code is grpc.StatusCode.RESOURCE_EXHAUSTED
+        said = await refused(cluster.submit("key 2"), grpc.StatusCode.RESOURCE_EXHAUSTED)
         assert said.retry_after is not None
         assert said.retry_after > timedelta(0)
         assert "2 jobs of this account are in flight; the limit is 2" in said.message
@@ -265,14 +251,14 @@ async def test_account_with_too_many_submissions_reads_exactly_when_the_next_is_
         for number in range(2):
             await cluster.submit(f"key {number}")
             free_clock.advance(timedelta(minutes=10))
-        said = await failure(cluster.submit("key 2"))
+        said = await refused(cluster.submit("key 2"))
         assert (said.code, said.retry_after) == (grpc.StatusCode.RESOURCE_EXHAUSTED, timedelta(minutes=40))
         assert "made 2 submissions in the last hour; the limit is 2" in said.message
         assert (await cluster.submit("key 0")).job_id, "a repeated key is no new submission"
         await cluster.stop()
         free_clock.advance(timedelta(minutes=40) - timedelta(microseconds=1))
         await cluster.start(loops=False)
-        assert (await failure(cluster.submit("key 2"))).code is grpc.StatusCode.RESOURCE_EXHAUSTED
+        await refused(cluster.submit("key 2"), grpc.StatusCode.RESOURCE_EXHAUSTED)
         free_clock.advance(timedelta(microseconds=1))
         assert (await cluster.submit("key 2")).job_id
 
@@ -284,7 +270,7 @@ async def test_the_hour_is_told_before_the_jobs_in_flight_because_it_lasts_longe
         cluster.clock = free_clock
         await cluster.start(loops=False)
         await cluster.submit("first")
-        assert (await failure(cluster.submit("second"))).retry_after == timedelta(hours=1)
+        assert (await refused(cluster.submit("second"))).retry_after == timedelta(hours=1)
 
 
 async def test_submitters_are_told_how_many_more_submissions_they_may_make(
@@ -321,7 +307,7 @@ async def test_job_of_another_account_is_not_found(cluster: Cluster) -> None:
         cluster.api.GetJob(scheduler_pb2.GetJobRequest(account_ids=[ACCOUNT], job_id="no\0such")),
         cluster.api.WatchJob(scheduler_pb2.WatchJobRequest(account_id="other", job_id=job.job_id)).read(),
     ):
-        assert (await failure(call)).code is grpc.StatusCode.NOT_FOUND
+        await refused(call, grpc.StatusCode.NOT_FOUND)
     services_see_all = await cluster.api.GetJob(scheduler_pb2.GetJobRequest(job_id=job.job_id))
     assert services_see_all.job.job_id == job.job_id
 
@@ -330,8 +316,7 @@ async def test_job_of_another_account_is_not_found(cluster: Cluster) -> None:
 async def test_sequence_number_that_no_event_has_is_refused(cluster: Cluster, after_seq: int) -> None:
     job = await cluster.submit()
     await cluster.events_to_end(job.job_id)
-    said = await failure(anext(aiter(cluster.watch(job.job_id, after_seq))))
-    assert said.code is grpc.StatusCode.INVALID_ARGUMENT
+    said = await refused(anext(aiter(cluster.watch(job.job_id, after_seq))), grpc.StatusCode.INVALID_ARGUMENT)
     assert said.violations[0][0] == "after_seq"
 
 
@@ -367,12 +352,34 @@ async def test_lists_come_in_pages_newest_first_without_sources(cluster: Cluster
     assert not any(job.spec.submission.source for job in listed)
 
 
+async def test_lists_are_filtered_by_mode_and_verdict(cluster: Cluster) -> None:
+    async def ids(**wanted: Any) -> list[str]:
+        listed = await cluster.api.ListJobs(scheduler_pb2.ListJobsRequest(account_id=ACCOUNT, page_size=1, **wanted))
+        return [job.job_id for job in listed.jobs]
+
+    job = await cluster.submit("first")
+    await cluster.events_to_end(job.job_id)
+    other = submission_pb2.RUN_MODE_SANDBOX
+    assert await ids(modes=[job.spec.submission.mode], verdicts=[run_event_pb2.VERDICT_ACCEPTED]) == [job.job_id]
+    assert await ids(modes=[other]) == await ids(verdicts=[run_event_pb2.VERDICT_PRECISION]) == []
+
+
 @pytest.mark.parametrize(
-    ("request_fields", "field"), [({"page_token": "???"}, "page_token"), ({"states": [99]}, "states")]
+    ("request_fields", "field"),
+    [
+        ({"page_token": "???"}, "page_token"),
+        ({"states": [99]}, "states"),
+        ({"verdicts": [99]}, "verdicts"),
+        ({"modes": [0]}, "modes"),
+        ({"queue": "\0"}, "queue"),
+    ],
 )
 async def test_bad_list_request_names_the_field(cluster: Cluster, request_fields: dict[str, Any], field: str) -> None:
-    said = await failure(cluster.api.ListJobs(scheduler_pb2.ListJobsRequest(**request_fields)))
-    assert (said.code, said.violations[0][0]) == (grpc.StatusCode.INVALID_ARGUMENT, field)
+    await refused(
+        cluster.api.ListJobs(scheduler_pb2.ListJobsRequest(**request_fields)),
+        grpc.StatusCode.INVALID_ARGUMENT,
+        field=field,
+    )
 
 
 async def test_problems_are_listed_and_read_with_their_texts(cluster: Cluster) -> None:
@@ -380,14 +387,19 @@ async def test_problems_are_listed_and_read_with_their_texts(cluster: Cluster) -
     assert (summary.slug, list(summary.dtypes)) == ("leaky-relu", ["float32"])
     problem = await cluster.api.GetProblem(scheduler_pb2.GetProblemRequest(slug="leaky-relu"))
     assert (problem.problem, problem.starter) == (summary, "// begin here")
-    said = await failure(cluster.api.GetProblem(scheduler_pb2.GetProblemRequest(slug="leaky-relu", dtype="float16")))
-    assert (said.code, said.violations[0][0]) == (grpc.StatusCode.INVALID_ARGUMENT, "dtype")
-    assert "it has float32" in said.message
+    await refused(
+        cluster.api.GetProblem(scheduler_pb2.GetProblemRequest(slug="leaky-relu", dtype="float16")),
+        grpc.StatusCode.INVALID_ARGUMENT,
+        "it has float32",
+        field="dtype",
+    )
     alias = await cluster.api.GetProblem(scheduler_pb2.GetProblemRequest(slug="LeakyReLU"))
     assert alias.problem.slug == "leaky-relu"
-    said = await failure(cluster.api.GetProblem(scheduler_pb2.GetProblemRequest(slug="leaky-rel")))
-    assert said.code is grpc.StatusCode.NOT_FOUND
-    assert "leaky-relu" in said.message
+    await refused(
+        cluster.api.GetProblem(scheduler_pb2.GetProblemRequest(slug="leaky-rel")),
+        grpc.StatusCode.NOT_FOUND,
+        "leaky-relu",
+    )
 
 
 async def test_queue_metrics_count_jobs_by_what_became_of_them(stopped_cluster: Cluster) -> None:
@@ -424,7 +436,7 @@ async def test_a_submission_that_names_no_gpu_gets_the_first_of_the_price_list(c
 async def test_a_gpu_type_may_be_asked_for_if_and_only_if_it_is_in_the_price_list(cluster: Cluster) -> None:
     cluster.billing.gpu_types = ("MI300X", "MI325X")
     assert (await cluster.submit("listed", gpu_type="mi325x")).spec.gpu_type == "MI325X"
-    said = await failure(cluster.submit("unlisted", gpu_type="MI210"))
+    said = await refused(cluster.submit("unlisted", gpu_type="MI210"))
     assert list(said.violations) == [
         ("spec.gpu_type", "must be one of MI300X, MI325X; it is 'MI210', and the nearest is MI300X")
     ]

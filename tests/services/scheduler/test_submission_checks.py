@@ -10,6 +10,7 @@ from wavepool.scheduler.v1.scheduler_pb2 import Resources, SubmitJobRequest
 from wavepool.submission.v1.submission_pb2 import RUN_MODE_BENCHMARK, RUN_MODE_FULL, Submission, TimingMode
 
 from services.scheduler.jobs.errors import InvalidRequestError
+from services.scheduler.jobs.gpu_choice import in_our_names
 from services.scheduler.jobs.spec import JobSpec
 from services.scheduler.jobs.submission_checks import admit, fingerprint
 from tests.job_specs import sound_spec
@@ -51,6 +52,13 @@ def test_foreign_gpu_type_is_refused_with_the_legal_ones_and_the_nearest() -> No
     assert "nearest is MI250X" in refusal(gpu_type="MI250")["spec.gpu_type"]
 
 
+def test_foreign_gpu_types_are_ours_if_the_settings_map_them() -> None:
+    names = {"H100": "MI300X", "t4": "MI210"}
+    request = asked(gpu_type=" h100", fallback_gpu_types=("T4", "MI250X"))
+    assert admit(in_our_names(request, names), KNOWN, GPU_TYPES).gpu_types == ("MI300X", "MI210", "MI250X")
+    assert request.spec.gpu_type == " h100"
+
+
 def test_fallbacks_are_admitted_in_their_order_and_in_any_case() -> None:
     assert admitted(fallback_gpu_types=("mi210 ", "Mi300a")).gpu_types == ("MI300X", "MI210", "MI300A")
 
@@ -76,7 +84,7 @@ def test_fallbacks_that_are_none_are_refused_with_the_fix(wanted: str, fallbacks
 
 
 def test_everything_that_is_wrong_is_named_at_once() -> None:
-    wrong = refusal(account_id="", key="", source="", gpu_type="H100", language="cuda", priority=101, mode=0)
+    wrong = refusal(account_id="", key="", source="", gpu_type="H100", language="mojo", priority=101, mode=0)
     assert set(wrong) == {
         "account_id",
         "idempotency_key",

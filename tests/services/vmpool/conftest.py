@@ -24,8 +24,8 @@ from services.vmpool.lifecycle.orphans import LOOK_SECONDS, Orphans
 from services.vmpool.lifecycle.reconciler import ORDER_SECONDS, PASS_SECONDS, Reconciler
 from services.vmpool.lifecycle.record import Record
 from services.vmpool.lifecycle.releaser import RELEASE_SECONDS, Releaser
-from services.vmpool.machines.lease import LeaseRequest
-from services.vmpool.machines.machine import Machine, MachineState
+from services.vmpool.machines.lease import Lease, LeaseRequest
+from services.vmpool.machines.machine import Inventory, Machine, MachineState
 from services.vmpool.machines.machine_token import MachineTokens
 from services.vmpool.policy.machine_budget import Funds
 from services.vmpool.policy.packing import Demand
@@ -37,6 +37,8 @@ from tests.services.vmpool.scripted_provider import ScriptedExecutors, ScriptedP
 
 DEADLINE_SECONDS = 60
 START = datetime(2026, 1, 1, tzinfo=UTC)
+ON_SQLITE = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+"""Of a module for which one kind of database is enough: the tests of the stores cover the differences."""
 
 
 def a_machine(**changes: Any) -> Machine:
@@ -127,6 +129,21 @@ class Bench:
     async def close(self) -> None:
         """Ends the polls of a reconciler that `reconcile_with` made."""
         await self._poller.close()
+
+    async def lease(self, job_id: str = "job", **changes: Any) -> Lease:
+        """A lease of a machine that has room for it."""
+        granted = await self.leases.acquire(a_request(job_id, **changes))
+        assert granted is not None
+        return granted[0]
+
+    async def add_warm(
+        self, machine_id: str = "m1", gpu_count: int = 1, endpoint: str = "127.0.0.1:1", **changes: Any
+    ) -> Machine:
+        """A machine of the record that is ready, and that the provider knows nothing of."""
+        now = self.clock.now()
+        machine = a_machine(machine_id=machine_id, gpu_count=gpu_count, occupied=(0,) * gpu_count, **changes)
+        machine = machine.provision(now).start(now, endpoint).join(now, Inventory(device="cpu"))
+        return await self.machines.add(machine, "test")
 
     async def demand(self, gpu_type: str = "MI300X", jobs: int = 1, eighths: int = 8) -> tuple[int, str]:
         self.vmpool.pool.demand.report([Demand(gpu_type, eighths, jobs)], self.clock.now())

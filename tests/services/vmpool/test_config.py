@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 from datetime import timedelta
+from ipaddress import IPv4Network
 
 import pytest
 from pydantic import ValidationError
@@ -116,3 +117,12 @@ def test_the_default_gpu_is_the_first_type_or_the_one_that_is_named(monkeypatch:
     monkeypatch.setenv("AMD_DEFAULT_GPU", "MI30")
     with pytest.raises(ValidationError, match=r"default_gpu: must be one of MI210, MI300X; it is 'MI30'.*MI300X"):
         VmPoolSettings()
+
+
+def test_a_network_with_an_address_of_a_machine_is_no_setting(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VMPOOL_MACHINE_NETWORK", "10.128.0.0/20")
+    assert VmPoolSettings().machine_network == IPv4Network("10.128.0.0/20")
+    for wrong in ("10.128.0.7/20", "fd00::/8", "all"):
+        monkeypatch.setenv("VMPOOL_MACHINE_NETWORK", wrong)
+        with pytest.raises(ValidationError, match="machine_network"):
+            VmPoolSettings()

@@ -6,14 +6,16 @@ import json
 import socket
 import subprocess
 import threading
-from contextlib import suppress
+from collections.abc import Generator
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+from secrets import token_hex
 
 import pytest
 
 from tests.end_to_end.test_gangs import GANG
 from tests.end_to_end.test_reservations import Person, ended
-from tests.end_to_end.wavepool_processes import start
+from tests.end_to_end.wavepool_processes import Wavepool, start
 from tests.image_registry import busybox, running_registry
 from tests.services.executor.test_image import IMAGE
 
@@ -58,6 +60,31 @@ class Listener:
         self._server.close()
 
 
+@contextmanager
+def wavepool_on_docker(folder: Path, *registries: str, **settings: str) -> Generator[Wavepool]:
+    """A whole Wavepool whose machines are containers of a pool of its own, none of which outlives it.
+
+    A container whose session is just ending stays when the pool is stopped, until it is an orphan.
+    """
+    pool = f"test-{token_hex(6)}"
+    environment = {"EXECUTOR_DEVICE": "cpu", "EXECUTOR_IMAGE_INSECURE_REGISTRIES": ",".join(registries)}
+    wavepool = start(
+        folder / "wavepool",
+        VMPOOL_PROVIDERS="docker",
+        VMPOOL_POOL_NAME=pool,
+        VMPOOL_DOCKER_IMAGE=IMAGE,
+        VMPOOL_DOCKER_ENVIRONMENT=json.dumps(environment),
+        **settings,
+    )
+    try:
+        yield wavepool
+    finally:
+        wavepool.stop()
+        found = ["docker", "ps", "--all", "--quiet", "--filter", f"label=wavepool.pool={pool}"]
+        if left := subprocess.run(found, check=True, capture_output=True, text=True).stdout.split():
+            subprocess.run(["docker", "rm", "--force", *left], check=True, capture_output=True)
+
+
 def in_container(command: str) -> str:
     """What a command prints in the one container of the pool that is there."""
     running = ["docker", "ps", "--quiet", "--filter", f"ancestor={IMAGE}"]
@@ -69,15 +96,10 @@ def in_container(command: str) -> str:
 def test_a_session_in_a_container_has_its_share_and_reaches_neither_host_nor_container_nor_clouds_data(
     tmp_path: Path,
 ) -> None:
-    wavepool = start(
-        tmp_path / "wavepool",
-        VMPOOL_PROVIDERS="docker",
-        VMPOOL_DOCKER_IMAGE=IMAGE,
-        VMPOOL_DOCKER_ENVIRONMENT='{"EXECUTOR_DEVICE": "cpu"}',
-        VMPOOL_DOCKER_MEMORY_MIB=str(MEMORY_MIB),
-    )
-    listener = Listener()
-    try:
+    with (
+        closing(Listener()) as listener,
+        wavepool_on_docker(tmp_path, VMPOOL_DOCKER_MEMORY_MIB=str(MEMORY_MIB)) as wavepool,
+    ):
         person = Person(wavepool, tmp_path / "home")
         made = person.json("reserve", "-h", "0.1", "-n", "shared", "--no-connect")
         assert not [gap for gap in made["gaps"] if "memory" in gap or "processors" in gap]
@@ -106,19 +128,10 @@ def test_a_session_in_a_container_has_its_share_and_reaches_neither_host_nor_con
         assert len(listener.visitors) == 1
         person.json("cancel", "shared", "--yes")
         assert ended(wavepool, made["id"])["state"] == "cancelled"
-    finally:
-        listener.close()
-        wavepool.stop()
 
 
 def test_a_session_in_a_container_has_a_network_and_a_real_sandbox(tmp_path: Path) -> None:
-    wavepool = start(
-        tmp_path / "wavepool",
-        VMPOOL_PROVIDERS="docker",
-        VMPOOL_DOCKER_IMAGE=IMAGE,
-        VMPOOL_DOCKER_ENVIRONMENT='{"EXECUTOR_DEVICE": "cpu"}',
-    )
-    try:
+    with wavepool_on_docker(tmp_path) as wavepool:
         person = Person(wavepool, tmp_path / "home")
         made = person.json("reserve", "-h", "0.1", "-n", "contained", "--no-connect")
         assert not [gap for gap in made["gaps"] if "network" in gap]
@@ -128,8 +141,6 @@ def test_a_session_in_a_container_has_a_network_and_a_real_sandbox(tmp_path: Pat
         assert [path.rpartition("/")[2] for path in found] == list(PROGRAMS)
         person.json("cancel", "contained", "--yes")
         assert ended(wavepool, made["id"])["state"] == "cancelled"
-    finally:
-        wavepool.stop()
 
 
 @pytest.mark.images
@@ -141,33 +152,18 @@ def test_a_container_fetches_an_image_and_builds_one_from_a_dockerfile(tmp_path:
         (tmp_path / "folder").mkdir()
         (tmp_path / "folder" / "mine").write_text("of the folder\n")
         (tmp_path / "folder" / "Dockerfile").write_text(f"FROM {image}\nCOPY mine /opt/\nRUN id -u > /opt/made\n")
-        environment = {"EXECUTOR_DEVICE": "cpu", "EXECUTOR_IMAGE_INSECURE_REGISTRIES": registry.address}
-        wavepool = start(
-            tmp_path / "wavepool",
-            VMPOOL_PROVIDERS="docker",
-            VMPOOL_DOCKER_IMAGE=IMAGE,
-            VMPOOL_DOCKER_ENVIRONMENT=json.dumps(environment),
-        )
-        try:
+        with wavepool_on_docker(tmp_path, registry.address) as wavepool:
             person = Person(wavepool, tmp_path / "home")
             fetched = person.run("run", "-h", "0.1", "--image", image, "--", "cat", "/etc/os-release")
             assert (fetched.returncode, fetched.stdout) == (0, b"ID=tiny\n"), fetched.stderr.decode()
             built = person.run("run", "-h", "0.1", "--dockerfile", str(tmp_path / "folder"), "--", "cat /opt/m*")
             assert (built.returncode, built.stdout) == (0, b"0\nof the folder\n"), built.stderr.decode()
-        finally:
-            wavepool.stop()
 
 
 def test_two_containers_are_the_nodes_of_one_reservation(tmp_path: Path) -> None:
-    wavepool = start(
-        tmp_path / "wavepool",
-        VMPOOL_PROVIDERS="docker",
-        VMPOOL_MAX_MACHINES="2",
-        VMPOOL_GPUS_PER_MACHINE="8",
-        VMPOOL_DOCKER_IMAGE=IMAGE,
-        VMPOOL_DOCKER_ENVIRONMENT='{"EXECUTOR_DEVICE": "cpu"}',
-    )
-    try:
+    # In the network of the usual bridge.
+    gang = {"VMPOOL_MAX_MACHINES": "2", "VMPOOL_GPUS_PER_MACHINE": "8", "VMPOOL_MACHINE_NETWORK": "172.17.0.0/16"}
+    with wavepool_on_docker(tmp_path, **gang) as wavepool:
         person = Person(wavepool, tmp_path / "home")
         made = person.json("reserve", "-h", "0.1", "-n", "both", *GANG, "--no-connect")
         assert (made["state"], len({node["machine_id"] for node in made["nodes"]})) == ("active", 2)
@@ -177,5 +173,3 @@ def test_two_containers_are_the_nodes_of_one_reservation(tmp_path: Path) -> None
         assert back.stdout == b"node-0\n", back.stderr.decode()
         person.json("cancel", "both", "--yes")
         assert ended(wavepool, made["id"])["state"] == "cancelled"
-    finally:
-        wavepool.stop()

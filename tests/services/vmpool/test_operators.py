@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from datetime import timedelta
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import grpc
@@ -16,18 +15,15 @@ from services.vmpool.errors import ProviderError
 from services.vmpool.machines.machine import MachineState
 from services.vmpool.providers.diagnosis import ProviderFinding
 from services.vmpool.telemetry.diagnosing import findings_of
-from tests.services.vmpool.conftest import Bench
-from tests.services.vmpool.grpc_failures import failure
+from tests.refused_calls import refused
+from tests.services.vmpool.conftest import ON_SQLITE, Bench
 from tests.services.vmpool.scripted_provider import ScriptedProvider
 
 if TYPE_CHECKING:
     from wavepool.vmpool.v1.vmpool_pb2_grpc import VmPoolServiceAsyncStub
 
 
-@pytest.fixture
-def database_url(tmp_path: Path) -> str:
-    """One kind of database is enough here: the tests of the stores cover the differences."""
-    return f"sqlite+aiosqlite:///{tmp_path / 'vmpool.db'}"
+pytestmark = ON_SQLITE
 
 
 def logs(machine_id: str, *, follow: bool = False, tail_lines: int = 0) -> pb.GetMachineLogsRequest:
@@ -69,16 +65,12 @@ async def test_the_first_piece_of_a_log_comes_at_once_even_if_nothing_was_printe
 
 async def test_logs_that_cannot_be_had_are_refused_with_the_reason(bench: Bench, stub: VmPoolServiceAsyncStub) -> None:
     machine_id = (await bench.warm_machine()).machine_id
-    unknown = await failure(read(stub, logs("none")))
-    assert unknown.code is grpc.StatusCode.NOT_FOUND
-    negative = await failure(read(stub, logs(machine_id, tail_lines=-1)))
-    assert (negative.code, negative.violations[0][0]) == (grpc.StatusCode.INVALID_ARGUMENT, "tail_lines")
+    await refused(read(stub, logs("none")), grpc.StatusCode.NOT_FOUND)
+    await refused(read(stub, logs(machine_id, tail_lines=-1)), grpc.StatusCode.INVALID_ARGUMENT, field="tail_lines")
     bench.provider.failing["logs"] = ProviderError("it keeps logs for an hour")
-    gone = await failure(read(stub, logs(machine_id)))
-    assert (gone.code, "keeps logs for an hour" in gone.message) == (grpc.StatusCode.NOT_FOUND, True)
+    await refused(read(stub, logs(machine_id)), grpc.StatusCode.NOT_FOUND, "keeps logs for an hour")
     bench.provider.failing["logs"] = TimeoutError("the cloud is slow")
-    silent = await failure(read(stub, logs(machine_id)))
-    assert (silent.code, "the cloud is slow" in silent.message) == (grpc.StatusCode.UNAVAILABLE, True)
+    await refused(read(stub, logs(machine_id)), grpc.StatusCode.UNAVAILABLE, "the cloud is slow")
 
 
 async def test_a_machine_that_is_stopped_loses_its_leases_at_once_and_its_jobs_their_slots(
@@ -90,8 +82,9 @@ async def test_a_machine_that_is_stopped_loses_its_leases_at_once_and_its_jobs_t
     )
     stopped = (await stub.StopMachine(pb.StopMachineRequest(machine_id=machine_id, reason="it burns"))).machine
     assert (stopped.state, stopped.leased_eighths, stopped.reason) == (pb.MACHINE_STATE_DRAINING, 0, "it burns")
-    renewal = await failure(stub.RenewLease(pb.RenewLeaseRequest(lease_id=lease.lease_id)))
-    assert (renewal.code, "it burns" in renewal.message) == (grpc.StatusCode.FAILED_PRECONDITION, True)
+    await refused(
+        stub.RenewLease(pb.RenewLeaseRequest(lease_id=lease.lease_id)), grpc.StatusCode.FAILED_PRECONDITION, "it burns"
+    )
     await bench.passes()
     assert bench.provider.machines == {}
     assert await bench.state_of(machine_id) is MachineState.STOPPED
@@ -105,8 +98,7 @@ async def test_stopping_again_changes_nothing(bench: Bench, stub: VmPoolServiceA
     await bench.passes()
     over = (await stub.StopMachine(pb.StopMachineRequest(machine_id=machine_id, reason="third"))).machine
     assert (over.state, over.reason) == (pb.MACHINE_STATE_STOPPED, "first")
-    missing = await failure(stub.StopMachine(pb.StopMachineRequest(machine_id="none")))
-    assert missing.code is grpc.StatusCode.NOT_FOUND
+    await refused(stub.StopMachine(pb.StopMachineRequest(machine_id="none")), grpc.StatusCode.NOT_FOUND)
 
 
 async def test_a_machine_that_is_on_its_way_is_stopped_before_it_is_ready(
@@ -139,8 +131,9 @@ async def test_a_provider_that_makes_no_offers_is_named_with_its_words(
     bench.provider.failing["offers"] = KeyError("a bug of the plug-in's")
     (broken,) = (await stub.ListOffers(pb.ListOffersRequest())).failures
     assert broken.message == "see vmpool's log"
-    refused = await failure(stub.ListOffers(pb.ListOffersRequest(gpu_type="H100")))
-    assert (refused.code, refused.violations[0][0]) == (grpc.StatusCode.INVALID_ARGUMENT, "gpu_type")
+    await refused(
+        stub.ListOffers(pb.ListOffersRequest(gpu_type="H100")), grpc.StatusCode.INVALID_ARGUMENT, field="gpu_type"
+    )
 
 
 async def test_a_provider_that_cannot_diagnose_itself_is_judged_by_its_offers(

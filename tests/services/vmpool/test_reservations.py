@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import grpc
@@ -13,13 +12,12 @@ from wavepool.executor.v1 import inventory_pb2
 from wavepool.vmpool.v1 import vmpool_pb2 as pb
 
 from services.vmpool.fault import Fault
-from services.vmpool.machines.lease import EXPIRY_GRACE, Holder, Lease
-from services.vmpool.machines.machine import Inventory, MachineState
+from services.vmpool.machines.lease import Holder, Lease
+from services.vmpool.machines.machine import MachineState
 from services.vmpool.machines.offer import Offer
 from services.vmpool.providers.provider import Observation, Order, ProviderState
-from tests.services.vmpool.conftest import Bench, a_machine, a_request
-from tests.services.vmpool.grpc_failures import failure
-from tests.services.vmpool.store.test_lease_store import add_warm
+from tests.refused_calls import refused
+from tests.services.vmpool.conftest import ON_SQLITE, Bench, a_request
 from tests.services.vmpool.test_service import acquire
 
 if TYPE_CHECKING:
@@ -30,10 +28,7 @@ HOUR = timedelta(hours=1)
 PART = pb.Placement(machine_id="m1", slots=[inventory_pb2.Slot(eighths=4)])
 
 
-@pytest.fixture
-def database_url(tmp_path: Path) -> str:
-    """One kind of database is enough here: the tests of the stores cover the differences."""
-    return f"sqlite+aiosqlite:///{tmp_path / 'vmpool.db'}"
+pytestmark = ON_SQLITE
 
 
 def reserve(reservation_id: str = "res_1", duration: timedelta = 24 * HOUR, **changes: Any) -> pb.AcquireLeaseRequest:
@@ -50,7 +45,7 @@ async def reserved(stub: VmPoolServiceAsyncStub, *args: Any, **changes: Any) -> 
 
 
 async def test_a_reservation_has_its_gpus_for_longer_than_a_job_may(bench: Bench, stub: VmPoolServiceAsyncStub) -> None:
-    await add_warm(bench)
+    await bench.add_warm()
     grant = (await stub.AcquireLease(reserve(duration=50 * HOUR))).grants[0]
     assert grant.lease.holder == pb.LEASE_HOLDER_RESERVATION
     assert grant.lease.expire_time.ToDatetime(bench.clock.now().tzinfo) == bench.clock.now() + 50 * HOUR
@@ -64,7 +59,7 @@ async def test_a_reservation_whose_lease_is_short_at_first_has_a_machine_that_la
 ) -> None:
     await an_ending_machine(bench, "m1", 10 * HOUR)
     short = reserve(duration=HOUR, longest_time=Duration(seconds=11 * 3600))
-    assert (await failure(stub.AcquireLease(short))).code is grpc.StatusCode.INVALID_ARGUMENT
+    await refused(stub.AcquireLease(short), grpc.StatusCode.INVALID_ARGUMENT)
     lease = await reserved(stub, duration=HOUR, longest_time=Duration(seconds=9 * 3600))
     assert lease.expire_time.ToDatetime(bench.clock.now().tzinfo) == bench.clock.now() + HOUR
     renewed = await stub.RenewLease(pb.RenewLeaseRequest(lease_id=lease.lease_id, duration=Duration(seconds=9 * 3600)))
@@ -74,7 +69,7 @@ async def test_a_reservation_whose_lease_is_short_at_first_has_a_machine_that_la
 async def test_a_machine_lists_its_reservations_in_the_order_of_their_leases_and_jobs_not_at_all(
     bench: Bench, stub: VmPoolServiceAsyncStub
 ) -> None:
-    await add_warm(bench, gpu_count=4)
+    await bench.add_warm(gpu_count=4)
     leases = [await reserved(stub, f"res_{letter}") for letter in "bac"]
     await stub.AcquireLease(acquire("job", machine_id="m1"))
     await stub.ReleaseLease(pb.ReleaseLeaseRequest(lease_id=leases[1].lease_id))
@@ -87,50 +82,40 @@ async def test_a_machine_lists_its_reservations_in_the_order_of_their_leases_and
 
 
 @pytest.mark.parametrize(
-    ("changes", "field"),
+    ("changes", "field", "said"),
     [
-        ({"eighths": 4}, "eighths"),
-        ({"machine_id": "", "eighths": 0, "placements": [PART]}, "placements.slots.eighths"),
-        ({"duration": 51 * HOUR}, "duration"),
-        ({"longest_time": Duration(seconds=51 * 3600)}, "longest_time"),
-        ({"holder": pb.LEASE_HOLDER_JOB}, "duration"),
-        ({"holder": 7}, "holder"),
+        ({"eighths": 4}, "eighths", ""),
+        ({"machine_id": "", "eighths": 0, "placements": [PART]}, "placements.slots.eighths", ""),
+        ({"duration": 51 * HOUR}, "duration", "180000 s (VMPOOL_LONGEST_RESERVATION); it is 183600 s"),
+        ({"longest_time": Duration(seconds=51 * 3600)}, "longest_time", "180000 s"),
+        ({"holder": pb.LEASE_HOLDER_JOB}, "duration", ""),
+        ({"holder": 7}, "holder", ""),
     ],
     ids=["a part", "a part that is named", "too long", "too long later", "too long for a job", "an unknown holder"],
 )
 async def test_what_no_reservation_may_have_is_refused_with_the_field(
-    bench: Bench, stub: VmPoolServiceAsyncStub, changes: dict[str, Any], field: str
+    bench: Bench, stub: VmPoolServiceAsyncStub, changes: dict[str, Any], field: str, said: str
 ) -> None:
-    machine = await add_warm(bench)
-    refused = await failure(stub.AcquireLease(reserve(**changes)))
-    assert (refused.code, refused.violations[0][0]) == (grpc.StatusCode.INVALID_ARGUMENT, field)
+    machine = await bench.add_warm()
+    await refused(stub.AcquireLease(reserve(**changes)), grpc.StatusCode.INVALID_ARGUMENT, said, field=field)
     assert await bench.machines.get("m1") == machine
-
-
-async def test_too_long_a_reservation_is_refused_with_the_name_of_the_setting(
-    bench: Bench, stub: VmPoolServiceAsyncStub
-) -> None:
-    await add_warm(bench)
-    refused = await failure(stub.AcquireLease(reserve(duration=51 * HOUR)))
-    assert "at most 180000 s (VMPOOL_LONGEST_RESERVATION); it is 183600 s" in refused.message
 
 
 @pytest.mark.parametrize("holder", [pb.LEASE_HOLDER_UNSPECIFIED, pb.LEASE_HOLDER_JOB])
 async def test_the_lease_of_a_job_is_not_that_of_a_reservation_with_its_id(
     bench: Bench, stub: VmPoolServiceAsyncStub, holder: pb.LeaseHolder
 ) -> None:
-    await add_warm(bench)
+    await bench.add_warm()
     lease = (await stub.AcquireLease(acquire("one", holder=holder))).grants[0].lease
     assert lease.holder == pb.LEASE_HOLDER_JOB
-    refused = await failure(stub.AcquireLease(reserve("one")))
-    assert refused.code is grpc.StatusCode.ALREADY_EXISTS
+    await refused(stub.AcquireLease(reserve("one")), grpc.StatusCode.ALREADY_EXISTS)
     assert (await bench.machines.get("m1")).reservation_ids == ()
 
 
 async def test_a_renewal_is_limited_as_the_lease_is_and_never_ends_it_earlier(
     bench: Bench, stub: VmPoolServiceAsyncStub
 ) -> None:
-    await add_warm(bench, gpu_count=2)
+    await bench.add_warm(gpu_count=2)
     reservation = await reserved(stub, duration=24 * HOUR)
     job = (await stub.AcquireLease(acquire(machine_id="m1"))).grants[0].lease
 
@@ -142,18 +127,16 @@ async def test_a_renewal_is_limited_as_the_lease_is_and_never_ends_it_earlier(
     assert [await renewed(reservation, hours) for hours in (1, 48)] == [24 * HOUR, 48 * HOUR]
     assert await renewed(job, 1) == HOUR
     for lease, hours in ((reservation, 51), (job, 2)):
-        refused = await failure(renewed(lease, hours))
-        assert (refused.code, refused.violations[0][0]) == (grpc.StatusCode.INVALID_ARGUMENT, "duration")
+        await refused(renewed(lease, hours), grpc.StatusCode.INVALID_ARGUMENT, field="duration")
 
 
 async def a_reserved_machine(bench: Bench, **changes: Any) -> Lease:
     """The lease of a reservation of a machine that the provider has."""
     await bench.warm_machine()
     fields: dict[str, Any] = {"holder": Holder.RESERVATION, "duration": HOUR}
-    taken = await bench.leases.acquire(a_request("res_1", **(fields | changes)))
-    assert taken is not None
+    taken = await bench.lease("res_1", **(fields | changes))
     await bench.passes()
-    return taken[0]
+    return taken
 
 
 async def silence(bench: Bench, duration: timedelta) -> None:
@@ -214,7 +197,7 @@ async def test_a_reserved_machine_neither_idles_out_nor_gives_way(bench: Bench) 
 
 async def test_an_expired_reservation_keeps_its_slots_until_nothing_is_in_flight(bench: Bench) -> None:
     """Another lease of the machine stands without a run, and only the executor knows whose session it is."""
-    await add_warm(bench, gpu_count=2)
+    await bench.add_warm(gpu_count=2)
     bench.provider.machines["m1"] = Order("m1", "MI300X", 2, "secret")
     for job_id, duration in (("res_1", HOUR), ("res_2", 24 * HOUR)):
         await bench.leases.acquire(a_request(job_id, holder=Holder.RESERVATION, duration=duration))
@@ -231,18 +214,6 @@ async def test_an_expired_reservation_keeps_its_slots_until_nothing_is_in_flight
     assert (machine.state, machine.reservation_ids) == (MachineState.BUSY, ("res_2",))
 
 
-async def test_a_machine_whose_session_outlives_its_lease_is_drained(bench: Bench) -> None:
-    lease = await a_reserved_machine(bench)
-    bench.executors.runs_in_flight = 1
-    bench.clock.advance(HOUR + EXPIRY_GRACE - HEARTBEAT)
-    await bench.passes(2)
-    assert await bench.state_of(lease.machine_id) is MachineState.BUSY
-    bench.clock.advance(HEARTBEAT)
-    await bench.passes()
-    drained = await bench.machines.get(lease.machine_id)
-    assert (drained.state, drained.reason) == (MachineState.DRAINING, f"a run outlived its lease {lease.lease_id}")
-
-
 @pytest.mark.parametrize("verb", ["Drain", "Stop"])
 async def test_a_machine_with_reservations_is_ended_only_by_force(
     bench: Bench, stub: VmPoolServiceAsyncStub, verb: str
@@ -250,9 +221,11 @@ async def test_a_machine_with_reservations_is_ended_only_by_force(
     lease = await a_reserved_machine(bench)
     before = await bench.machines.get(lease.machine_id)
     call, request = getattr(stub, f"{verb}Machine"), getattr(pb, f"{verb}MachineRequest")
-    refused = await failure(call(request(machine_id=lease.machine_id)))
-    assert refused.code is grpc.StatusCode.FAILED_PRECONDITION
-    assert "has the reservations res_1. Wait for their end, or use `force`." in refused.message
+    await refused(
+        call(request(machine_id=lease.machine_id)),
+        grpc.StatusCode.FAILED_PRECONDITION,
+        "has the reservations res_1. Wait for their end, or use `force`.",
+    )
     assert await bench.machines.get(lease.machine_id) == before
     ended = (await call(request(machine_id=lease.machine_id, force=True))).machine
     assert ended.state == pb.MACHINE_STATE_DRAINING
@@ -266,8 +239,9 @@ async def test_a_draining_machine_with_reservations_is_still_stopped_only_by_for
     for _ in range(2):
         await stub.DrainMachine(pb.DrainMachineRequest(machine_id=lease.machine_id, force=True))
         await bench.passes(2)
-    refused = await failure(stub.StopMachine(pb.StopMachineRequest(machine_id=lease.machine_id)))
-    assert refused.code is grpc.StatusCode.FAILED_PRECONDITION
+    await refused(
+        stub.StopMachine(pb.StopMachineRequest(machine_id=lease.machine_id)), grpc.StatusCode.FAILED_PRECONDITION
+    )
     again = (await stub.DrainMachine(pb.DrainMachineRequest(machine_id=lease.machine_id))).machine
     assert list(again.reservation_ids) == ["res_1"]
     renewed = await stub.RenewLease(pb.RenewLeaseRequest(lease_id=lease.lease_id))
@@ -284,10 +258,7 @@ async def test_an_unfit_machine_drains_though_it_is_reserved_and_its_reservation
 
 
 async def an_ending_machine(bench: Bench, machine_id: str, life: timedelta) -> None:
-    now = bench.clock.now()
-    machine = a_machine(machine_id=machine_id, provider="dstack", max_duration=life).provision(now)
-    machine = machine.start(now, "127.0.0.1:1").join(now, Inventory(device="cpu"))
-    await bench.machines.add(machine, "test")
+    await bench.add_warm(machine_id, provider="dstack", max_duration=life)
 
 
 @pytest.mark.parametrize("named", [True, False])
@@ -299,10 +270,13 @@ async def test_a_machine_that_ends_before_the_reservation_is_refused_with_the_se
     await an_ending_machine(bench, "m2", 12 * HOUR)
     places = [pb.Placement(machine_id="m2", slots=[inventory_pb2.Slot(eighths=8)])]
     where = {"machine_id": "m2"} if named else {"machine_id": "", "eighths": 0, "placements": places}
-    refused = await failure(stub.AcquireLease(reserve("res_1", 12 * HOUR + HEARTBEAT, **where)))
-    assert (refused.code, refused.violations[0][0]) == (grpc.StatusCode.INVALID_ARGUMENT, "duration")
-    assert "longest life of 43200 s" in refused.message
-    assert "VMPOOL_DSTACK_MAX_DURATION) 2 s before the end of the reservation" in refused.message
+    await refused(
+        stub.AcquireLease(reserve("res_1", 12 * HOUR + HEARTBEAT, **where)),
+        grpc.StatusCode.INVALID_ARGUMENT,
+        "longest life of 43200 s",
+        "VMPOOL_DSTACK_MAX_DURATION) 2 s before the end of the reservation",
+        field="duration",
+    )
     assert (await bench.machines.get("m2")).reservation_ids == ()
 
 
@@ -311,8 +285,7 @@ async def test_the_pool_picks_a_machine_that_lasts(bench: Bench, stub: VmPoolSer
     bench.clock.advance(HEARTBEAT)
     await an_ending_machine(bench, "m1", 12 * HOUR)
     assert (await reserved(stub, "res_1", 24 * HOUR, machine_id="")).machine_id == "m2"
-    refused = await failure(stub.AcquireLease(reserve("res_2", 24 * HOUR, machine_id="")))
-    assert refused.code is grpc.StatusCode.RESOURCE_EXHAUSTED
+    await refused(stub.AcquireLease(reserve("res_2", 24 * HOUR, machine_id="")), grpc.StatusCode.RESOURCE_EXHAUSTED)
 
 
 async def test_a_reservation_is_not_extended_beyond_the_life_of_its_machine(
@@ -323,8 +296,7 @@ async def test_a_reservation_is_not_extended_beyond_the_life_of_its_machine(
     longer = pb.RenewLeaseRequest(lease_id=lease.lease_id, duration=Duration(seconds=43_200))
     assert (await stub.RenewLease(longer)).expire_time.seconds == int(bench.clock.now().timestamp()) + 43_200
     bench.clock.advance(HEARTBEAT)
-    refused = await failure(stub.RenewLease(longer))
-    assert (refused.code, refused.violations[0][0]) == (grpc.StatusCode.INVALID_ARGUMENT, "duration")
+    await refused(stub.RenewLease(longer), grpc.StatusCode.INVALID_ARGUMENT, field="duration")
     shorter = pb.RenewLeaseRequest(lease_id=lease.lease_id, duration=Duration(seconds=60))
     assert (await stub.RenewLease(shorter)).expire_time.seconds == int(bench.clock.now().timestamp()) + 43_198
 
@@ -344,9 +316,7 @@ async def test_what_reservations_wait_for_is_reported_with_their_length(
     answer = await stub.ReportDemand(pb.ReportDemandRequest(demands=[demand]))
     [blocked] = answer.blocked_demands
     assert (blocked.longest_time, "at most (A_SETTING)" in blocked.reason) == (day, True)
-    refused = await failure(stub.AcquireLease(reserve(machine_id="")))
-    assert "at most (A_SETTING)" in refused.message
+    await refused(stub.AcquireLease(reserve(machine_id="")), "at most (A_SETTING)")
     assert bench.provider.provisioned == []
     demand.longest_time.FromSeconds(-1)
-    refused = await failure(stub.ReportDemand(pb.ReportDemandRequest(demands=[demand])))
-    assert refused.violations[0][0] == "demands.longest_time"
+    await refused(stub.ReportDemand(pb.ReportDemandRequest(demands=[demand])), field="demands.longest_time")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import timedelta
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import grpc
@@ -21,11 +20,10 @@ from services.vmpool import metrics
 from services.vmpool.config import VmPoolSettings
 from services.vmpool.machines.machine import Halt, MachineState
 from services.vmpool.providers.provider import Offer
+from tests.refused_calls import refused
 from tests.service_token import AllowedCaller
 from tests.services.scheduler.jobs import a_queued_job
-from tests.services.vmpool.conftest import Bench
-from tests.services.vmpool.grpc_failures import failure
-from tests.services.vmpool.store.test_lease_store import add_warm
+from tests.services.vmpool.conftest import ON_SQLITE, Bench
 from tests.services.vmpool.test_service import acquire
 from vocabulary.slots import Slot
 
@@ -37,10 +35,7 @@ HOURLY = 1_000_000
 SIZES = (1, 8)
 
 
-@pytest.fixture
-def database_url(tmp_path: Path) -> str:
-    """One kind of database is enough here: the tests of the stores cover the differences."""
-    return f"sqlite+aiosqlite:///{tmp_path / 'vmpool.db'}"
+pytestmark = ON_SQLITE
 
 
 @pytest.fixture
@@ -165,7 +160,7 @@ async def test_work_that_no_machine_is_large_enough_for_hears_what_there_is(benc
 
 async def test_the_scheduler_places_by_itself_on_what_the_machines_report(bench: Bench, pool: Pool) -> None:
     for machine_id in ("m1", "m2"):
-        await add_warm(bench, machine_id, gpu_count=8)
+        await bench.add_warm(machine_id, gpu_count=8)
     (half,) = await pool.place(a_queued_job(1), [Placement("m1", (Slot(3, 4, 4),))], MINUTE)
     assert list(half.machine.free_masks) == [255, 255, 255, 0b1111, 255, 255, 255, 255]
     assert half.lease.slots == (Slot(3, 4, 4),)
@@ -186,15 +181,15 @@ async def test_the_scheduler_places_by_itself_on_what_the_machines_report(bench:
 
 
 async def test_a_machine_that_takes_no_lease_reports_no_free_slots(bench: Bench, stub: VmPoolServiceAsyncStub) -> None:
-    await add_warm(bench, gpu_count=2)
+    await bench.add_warm(gpu_count=2)
     seen = (await stub.GetMachine(pb.GetMachineRequest(machine_id="m1"))).machine
     assert (seen.gpu_count, list(seen.free_masks)) == (2, [255, 255])
     await bench.machines.drain("m1", "asked")
     assert list((await stub.GetMachine(pb.GetMachineRequest(machine_id="m1"))).machine.free_masks) == [0, 0]
-    refused = await failure(stub.AcquireLease(acquire(eighths=0, placements=[placement("m1", slots(0))])))
-    assert (refused.code, "is draining and cannot be leased" in refused.message) == (
+    await refused(
+        stub.AcquireLease(acquire(eighths=0, placements=[placement("m1", slots(0))])),
         grpc.StatusCode.FAILED_PRECONDITION,
-        True,
+        "is draining and cannot be leased",
     )
 
 
@@ -223,9 +218,8 @@ async def test_a_machine_that_takes_no_lease_reports_no_free_slots(bench: Bench,
 async def test_requests_that_no_machine_can_ever_meet_are_refused_by_field(
     bench: Bench, stub: VmPoolServiceAsyncStub, changes: dict[str, Any], field: str
 ) -> None:
-    machine = await add_warm(bench, gpu_count=2)
-    refused = await failure(stub.AcquireLease(acquire(**changes)))
-    assert (refused.code, refused.violations[0][0]) == (grpc.StatusCode.INVALID_ARGUMENT, field)
+    machine = await bench.add_warm(gpu_count=2)
+    await refused(stub.AcquireLease(acquire(**changes)), grpc.StatusCode.INVALID_ARGUMENT, field=field)
     assert await bench.machines.get("m1") == machine
 
 
@@ -240,8 +234,9 @@ async def test_requests_that_no_machine_can_ever_meet_are_refused_by_field(
 async def test_demand_for_sizes_that_there_are_not_is_refused_by_field(
     stub: VmPoolServiceAsyncStub, demand: pb.Demand, field: str
 ) -> None:
-    refused = await failure(stub.ReportDemand(pb.ReportDemandRequest(demands=[demand])))
-    assert (refused.code, refused.violations[0][0]) == (grpc.StatusCode.INVALID_ARGUMENT, field)
+    await refused(
+        stub.ReportDemand(pb.ReportDemandRequest(demands=[demand])), grpc.StatusCode.INVALID_ARGUMENT, field=field
+    )
 
 
 async def test_no_machine_is_started_for_a_gang_that_has_just_got_its_leases(bench: Bench, pool: Pool) -> None:

@@ -27,12 +27,17 @@ from services.executor.core.model.verdict import Verdict
 from services.executor.core.problem_host.resolved_problem import substitution_note
 from services.executor.core.timing.case_timing import timing_note
 from services.executor.sandboxes.sandbox import Exit
+from vocabulary.limits import CUDA
 from vocabulary.verdicts import status_of
 
 _MOST_NAMED = 5
 """The most cases that are named for one reason to leave them out, and the most such reasons."""
 _MOST_NAME = 60
 _LEFT_BEHIND = " Processes that it left cannot be ended, so this machine accepts no more runs. This run is not charged."
+_CUDA_NOTE = (
+    "This was sent as CUDA, and is compiled as HIP: kernels are the same, but host calls such as cudaMalloc and "
+    "headers such as cuda_runtime.h are not. hipify-perl translates them."
+)
 _ORIGINS = {"cpu": " on a CPU, whose times never rank", "sim": ", simulated"}
 
 
@@ -72,10 +77,13 @@ class Progress:
         return longest - (time.monotonic() - self.begin)
 
     def tell_of_build(self, event: Event) -> None:
-        """Reports an event of the builder; COMPILED begins with a note if the sent definition is not used."""
-        note = substitution_note(self.report)
-        if note and isinstance(event, Compiled):
-            event = replace(event, warnings="\n".join(filter(None, (note, event.warnings))))
+        """Reports an event of the builder.
+
+        COMPILED begins with notes if the sent definition is not used, or the source is not said to be HIP.
+        """
+        if isinstance(event, Compiled):
+            notes = (substitution_note(self.report), self._language_note(), event.warnings)
+            event = replace(event, warnings="\n".join(filter(None, notes)))
         self.tell(event)
 
     def leave(self, session: RunnerSession, *, has_host_code: bool) -> None:
@@ -139,7 +147,11 @@ class Progress:
 
     def _failed(self, failure: Failure) -> str:
         left = _LEFT_BEHIND if failure.unkillable and failure.verdict is not Verdict.INFRA_ERROR else ""
-        return f"{failure.message}{left}{self._substitution()}"
+        language = f" {self._language_note()}" if failure.verdict is Verdict.COMPILE_ERROR else ""
+        return f"{failure.message}{left}{self._substitution()}{language.rstrip()}"
+
+    def _language_note(self) -> str:
+        return _CUDA_NOTE if self.job.language == CUDA else ""
 
     def _timing(self) -> str:
         one = self.benchmarked

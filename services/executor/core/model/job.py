@@ -46,6 +46,8 @@ class CoreJob:
     """The timing mode of the calls; None for the device's default."""
     profile: bool = False
     """Whether to make a profile once verdict and timing are known."""
+    language: str = ""
+    """The language that its author sent it as; it is compiled as HIP."""
     longest_seconds: float = 0.0
     """The time that the run may take; 0 if it has no limit. The giver of the job enforces it."""
 
@@ -63,6 +65,7 @@ class CoreJob:
             problem_definition=submission.problem_definition,
             timing_mode=TIMING_MODES[submission.timing_mode],
             profile=submission.profile,
+            language=submission.language,
         )
 
     def to_bytes(self) -> bytes:
@@ -76,6 +79,7 @@ class CoreJob:
             dtype=self.dtype,
             timing_mode=timing_number(self.timing_mode),
             profile=self.profile,
+            language=self.language,
         )
         return JudgeJob(
             submission=submission,

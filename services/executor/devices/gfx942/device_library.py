@@ -70,14 +70,21 @@ def fetch(cache: Path) -> Path:
     cache.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=cache) as name:
         work = Path(name)
-        _run(["apt-get", *_TIMEOUTS, "download", PACKAGE], work)
-        packages = list(work.glob(f"{PACKAGE}_*.deb"))
+        _run(["apt-get", *_TIMEOUTS, "download", _package(work)], work)
+        packages = list(work.glob(f"{PACKAGE}*.deb"))
         if not packages:
             raise ToolchainError(f"apt-get downloaded no {PACKAGE}")
         _run(["dpkg-deb", "-x", str(packages[0]), "new"], work)
         shutil.rmtree(target, ignore_errors=True)
         (work / "new").rename(target)
     return target
+
+
+def _package(folder: Path) -> str:
+    """The newest package of it that apt knows: since Debian 13 its name ends with the number of its LLVM."""
+    found = _run(["apt-cache", "--names-only", "search", f"^{PACKAGE}(-[0-9]+)?$"], folder)
+    names = [line.split()[0] for line in found.splitlines() if line]
+    return max(names, key=lambda name: int(name.removeprefix(PACKAGE).removeprefix("-") or 0), default=PACKAGE)
 
 
 def fetch_if_possible(cache: Path) -> str:
@@ -110,7 +117,7 @@ def _triton() -> DeviceLibrary | None:
     return DeviceLibrary(folder / "ocml.bc", "Triton's device library")
 
 
-def _run(command: list[str], folder: Path) -> None:
+def _run(command: list[str], folder: Path) -> str:
     try:
         done = subprocess.run(  # noqa: S603  fixed words
             command, cwd=folder, capture_output=True, text=True, timeout=_FETCH_SECONDS, check=False
@@ -118,4 +125,5 @@ def _run(command: list[str], folder: Path) -> None:
     except (OSError, subprocess.TimeoutExpired) as error:
         raise ToolchainError(f"{command[0]}: {error}") from error
     if done.returncode:
-        raise ToolchainError(f"{' '.join(command)} failed:\n{done.stderr[-2000:]}")
+        raise ToolchainError(f"{' '.join(command)} failed: {done.stderr.strip()[-2000:]}")
+    return done.stdout

@@ -7,11 +7,19 @@ connection it gets a socket, and starts an sshd on it; so it does for connection
 the image's own command, if that is wanted. It runs as
 the session's user, who can therefore end it, and with it the session; so the executor believes its reports no more than
 it must. It needs only Python's standard library.
+
+Theory of operation. All people are one user of the kernel, so neither a variable nor a name says whose a process is.
+Each connection has a keeper: a fork of this program, between it and the connection's sshd. The kernel gives it all that
+descends from that sshd and has lost its parent, whatever sessions or names that makes for itself, and it ends once
+nothing of that is left. If somebody kills a keeper, what it kept comes to this program, which has no other children
+than keepers, and kills all that it finds. No debugger gets into either, and what they write goes through sockets, and
+pipes of theirs, which others cannot open.
 """
 
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import json
 import os
 import selectors
@@ -20,25 +28,31 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, NoReturn
 
 MESSAGE_BYTES = 1 << 16
 MOST_LINE_CHARACTERS = 1000
 _POLL_SECONDS = 0.02
 _LAST_WORDS_SECONDS = 1.0
 """Time for an sshd to pass on what its programs wrote before they ended; then it ends by itself."""
-_MOST_KILL_ROUNDS = 50
+_END_SECONDS = 5.0
 """Processes may start others while they are killed, and the kernel takes a moment for each."""
 MOST_NODE_CONNECTIONS = 256
 _SSHD_NAMES = ("sshd", "ld-linux")
 """The second is its name if the loader starts it."""
 _KILLED_FIRST = "700"
 """oom_score_adj of everything that people start, so that the supervisor is not what the kernel kills."""
+_COMMAND = 0
+"""The number of the image's command among the connections: those of people count up from it, those of nodes down."""
 _NO_PROGRAM = 127
 _NOT_STARTED = 126
 _SIGNALLED = 128
 """What a shell gives in place of an exit status."""
+_SET_DUMPABLE, _SET_CHILD_SUBREAPER = 4, 36
+"""Options of prctl(2)."""
 
 
 class Supervisor:
@@ -51,17 +65,21 @@ class Supervisor:
         self._control = control
         self._home = home
         self._selector = selectors.DefaultSelector()
-        self._connections: dict[int, Connection] = {}
-        self._command: subprocess.Popen[bytes] | None = None
+        self._logs: dict[int, Log] = {}
+        """Of the connections that are open."""
+        self._keepers: dict[int, Keeper] = {}
+        """By their process ids, until they have ended."""
         self._output = -1
         """The open file for the output of the image's command."""
         self._is_ending = False
+        self._has_outsiders = False
         self._asked: set[int] = set()
         self._alone_since = 0.0
         self._wakers = socket.socketpair()
 
     def prepare(self) -> None:
-        """Take no more harm from signals, and notice the end of what was started."""
+        """Take no more harm from signals and debuggers, and notice the end of what was started."""
+        adopt_descendants()
         woken, wake = self._wakers
         for end in (woken, wake):
             end.setblocking(False)
@@ -75,12 +93,14 @@ class Supervisor:
     def run(self) -> None:
         """Serve until the control socket is closed."""
         while True:
-            for key, _ in self._selector.select(_POLL_SECONDS if self._is_ending else None):
+            for key, _ in self._selector.select(_POLL_SECONDS if self._is_ending or self._has_outsiders else None):
                 try:
                     key.data()
                 except Exception as error:  # noqa: BLE001  one fault must not end the session of all
                     self._report(report="fault", text=f"{type(error).__name__}: {error}"[:MOST_LINE_CHARACTERS])
             self._reap()
+            if self._has_outsiders:
+                self._end_outsiders()
             if self._is_ending:
                 self._ask_to_end()
 
@@ -108,7 +128,7 @@ class Supervisor:
 
     def _connect(self, descriptor: int, connection: int) -> None:
         try:
-            self._start(self._sshd, descriptor, connection, self._report)
+            self._start_sshd(self._sshd, descriptor, connection, self._report)
         except OSError:
             self._report(report="closed", connection=connection)
             raise
@@ -123,62 +143,111 @@ class Supervisor:
         with contextlib.suppress(BlockingIOError, ConnectionError):
             connected, _ = listener.accept()
             with connected:
-                if sum(number < 0 for number in self._connections) < MOST_NODE_CONNECTIONS:
+                if sum(number < 0 for number in self._logs) < MOST_NODE_CONNECTIONS:
                     connected.setblocking(True)
                     self._node_connection_count += 1
                     sshd = [*self._sshd[:-1], config]
-                    self._start(sshd, connected.fileno(), -self._node_connection_count, _ignored)
+                    self._start_sshd(sshd, connected.fileno(), -self._node_connection_count, _ignored)
 
-    def _start(self, command: list[str], descriptor: int, connection: int, report: Callable[..., None]) -> None:
-        sshd = subprocess.Popen(  # noqa: S603  as above
-            command, stdin=descriptor, stdout=descriptor, stderr=subprocess.PIPE, start_new_session=True
-        )
-        killed_first(sshd.pid)
-        self._connections[connection] = opened = Connection(connection, sshd, report)
-        self._selector.register(opened.log, selectors.EVENT_READ, lambda: self._pass_on(connection))
+    def _start_sshd(self, command: list[str], descriptor: int, connection: int, report: Callable[..., None]) -> None:
+        # No pipe: people's programs could open that, as sshd is theirs, and write lines of their own.
+        read, written = socket.socketpair()
+        with written:
+            log = Log(connection, read, report)
+            self._start(
+                connection,
+                command,
+                lambda _: self._close(connection),
+                {"stdin": descriptor, "stdout": descriptor, "stderr": written.fileno()},
+            )
+        self._logs[connection] = log
+        self._selector.register(read, selectors.EVENT_READ, lambda: self._pass_on(connection))
+
+    def _close(self, connection: int) -> None:
+        """Report that an sshd has ended; what it has started may go on."""
+        log = self._logs.pop(connection)
+        log.pass_on()
+        with contextlib.suppress(KeyError):
+            self._selector.unregister(log.read)
+        log.read.close()
+        log.report(report="closed", connection=connection)
 
     def _run(self, file: str) -> None:
         """Start the image's command, as a file says, with its output in another one."""
         wanted = json.loads(Path(file).read_text("utf-8"))
         self._output = os.open(wanted["output"], os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
-        try:
+        with contextlib.suppress(OSError):
             Path(wanted["folder"]).mkdir(parents=True, exist_ok=True)
-            self._command = subprocess.Popen(  # noqa: S603  what the image's author and the session's users want
-                wanted["words"],
-                cwd=wanted["folder"],
-                env=wanted["environment"],
-                stdin=subprocess.DEVNULL,
-                stdout=self._output,
-                stderr=self._output,
-                start_new_session=True,
-            )
-        except (OSError, ValueError) as error:
-            os.write(self._output, f"{wanted['words'][0]}: {error}\n".encode(errors="replace"))
-            self._command_ended(_NO_PROGRAM if isinstance(error, FileNotFoundError) else _NOT_STARTED)
-        else:
-            killed_first(self._command.pid)
+        streams = {"stdin": subprocess.DEVNULL, "stdout": self._output, "stderr": self._output}
+        place = {"cwd": wanted["folder"], "env": wanted["environment"]}
+        self._start(_COMMAND, wanted["words"], self._command_ended, {**streams, **place})
 
     def _command_ended(self, status: int) -> None:
-        self._command = None
         with contextlib.suppress(OSError):
             os.write(self._output, f"*** ended with status {status}\n".encode())
             os.close(self._output)
         self._report(report="command_ended", status=status)
 
+    def _start(self, number: int, command: list[str], on_end: Callable[[int], None], options: dict[str, Any]) -> None:
+        """Start a program below a keeper of its own; raises OSError."""
+        told, tell = os.pipe()
+        try:
+            pid = os.fork()
+        except OSError:
+            os.close(told)
+            os.close(tell)
+            raise
+        if not pid:
+            keep(command, tell, options)
+        os.close(tell)
+        self._keepers[pid] = keeper = Keeper(number, told, on_end)
+        self._selector.register(told, selectors.EVENT_READ, lambda: self._program_ended(keeper))
+
+    def _program_ended(self, keeper: Keeper) -> None:
+        """Act on the end of the program that a keeper has started; somebody may have killed the keeper instead."""
+        if keeper.told < 0:
+            return
+        status = os.read(keeper.told, MESSAGE_BYTES).decode()
+        self._selector.unregister(keeper.told)
+        os.close(keeper.told)
+        keeper.told = -1
+        keeper.on_end(int(status or _SIGNALLED + signal.SIGKILL))
+
     def _end(self, number: int, connections: list[int], users: list[str]) -> None:
-        """End connections with all that descends from them, and processes of people who may not be here any more."""
-        roots = {self._connections[one].sshd.pid for one in connections if one in self._connections}
+        """End connections with all that descends from them; raises TimeoutError if that does not end.
+
+        What people have started from other nodes is known by the name that those nodes sent.
+        """
+        ended = set(connections)
+        count = len(self._kept(lambda one: one.number in ended))
         marks = [f"WAVEPOOL_USER={user}".encode() for user in users]
-        for _ in range(_MOST_KILL_ROUNDS):
-            doomed = [pid for pid in others() if is_below(pid, roots) or has_mark(pid, marks)]
-            if not doomed:
+        give_up_time = time.monotonic() + _END_SECONDS
+        while True:
+            keepers = self._kept(lambda one: one.number in ended)
+            parents = parents_of_all()
+            doomed = below(keepers, parents)
+            doomed += [pid for pid in below(self._kept(lambda one: one.number < 0), parents) if has_mark(pid, marks)]
+            if not keepers and not doomed:
                 break
-            for pid in doomed:
-                with contextlib.suppress(ProcessLookupError, PermissionError):
-                    os.kill(pid, signal.SIGKILL)
+            if time.monotonic() > give_up_time:
+                raise TimeoutError(f"{len(doomed)} processes of {users} do not end")
+            send(signal.SIGKILL, doomed)
+            # Somebody may have stopped them, and they end by themselves.
+            send(signal.SIGCONT, keepers)
             time.sleep(_POLL_SECONDS)
             self._reap()
-        self._report(report="done", number=number, count=len(roots))
+        self._report(report="done", number=number, count=count)
+
+    def _cut_agents(self, number: int) -> None:
+        """Take away the ssh agents that connections have forwarded; people's own have another program's number."""
+        found = [path for path in Path("/tmp").glob("ssh-*/agent.*") if path.suffix[1:].isdecimal()]  # noqa: S108  sshd's choice
+        forwarded = [path for path in found if name_of(int(path.suffix[1:])).startswith(_SSHD_NAMES)]
+        # OpenSSH has them there since 10.1.
+        forwarded += self._home.glob(".ssh/agent/s.*.sshd.*")
+        for path in forwarded:
+            with contextlib.suppress(OSError):
+                path.unlink()
+        self._report(report="done", number=number, count=len(forwarded))
 
     def _notify(self, number: int, text: str) -> None:
         self._report(report="done", number=number, count=write_to_terminals(text))
@@ -201,68 +270,134 @@ class Supervisor:
 
     def _ask_to_end(self) -> None:
         """Ask what was not asked before; connections come last, so that last words get out."""
-        remaining = set(others())
+        parents = parents_of_all()
+        remaining = set(below([os.getpid()], parents)) - set(self._keepers)
         if not remaining:
             self._report(report="empty")
             self._is_ending = False
-        connections = {one.sshd.pid for one in self._connections.values()}
-        connections |= {pid for pid in remaining if is_below(pid, connections) and name_of(pid).startswith(_SSHD_NAMES)}
+        of_open = below(self._kept(lambda one: one.number in self._logs), parents)
+        connections = {pid for pid in of_open if name_of(pid).startswith(_SSHD_NAMES)}
         if programs := remaining - connections:
             self._alone_since = time.monotonic()
         has_waited = time.monotonic() - self._alone_since > _LAST_WORDS_SECONDS
-        for pid in (remaining if has_waited else programs) - self._asked:
-            self._asked.add(pid)
-            for number in (signal.SIGHUP, signal.SIGTERM):
-                with contextlib.suppress(ProcessLookupError, PermissionError):
-                    os.kill(pid, number)
+        asked = (remaining if has_waited else programs) - self._asked
+        self._asked |= asked
+        for number in (signal.SIGHUP, signal.SIGTERM):
+            send(number, asked)
 
     def _pass_on(self, number: int) -> None:
-        connection = self._connections.get(number)
+        log = self._logs.get(number)
         # It may have ended since the selector saw its last line.
-        if connection is not None and not connection.pass_on():
-            self._selector.unregister(connection.log)
+        if log is not None and not log.pass_on():
+            self._selector.unregister(log.read)
 
     def _reap(self) -> None:
-        for number, connection in list(self._connections.items()):
-            if connection.sshd.poll() is not None:
-                connection.pass_on()
-                with contextlib.suppress(KeyError):
-                    self._selector.unregister(connection.log)
-                connection.log.close()
-                del self._connections[number]
-                self._report(report="closed", connection=number)
-        if self._command is not None and (status := self._command.poll()) is not None:
-            self._command_ended(status if status >= 0 else _SIGNALLED - status)
+        """Notice the end of keepers, and that some have left something."""
+        with contextlib.suppress(ChildProcessError):
+            while (ended := os.waitpid(-1, os.WNOHANG))[0]:
+                pid, status = ended
+                keeper = self._keepers.pop(pid, None)
+                self._has_outsiders |= keeper is None or status != 0
+                if keeper is not None:
+                    self._program_ended(keeper)
+                    self._report(report="gone", connection=keeper.number)
+
+    def _end_outsiders(self) -> None:
+        """Kill what has lost its keeper."""
+        parents = parents_of_all()
+        kept = {*self._keepers, *below(self._keepers, parents)}
+        outsiders = [pid for pid in below([os.getpid()], parents) if pid not in kept]
+        send(signal.SIGKILL, outsiders)
+        self._has_outsiders = bool(outsiders)
+
+    def _kept(self, is_wanted: Callable[[Keeper], bool]) -> list[int]:
+        """The process ids of some keepers."""
+        return [pid for pid, keeper in self._keepers.items() if is_wanted(keeper)]
 
     def _report(self, **report: object) -> None:
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
             self._control.send(json.dumps(report).encode())
 
 
-class Connection:
-    """One connection's sshd, and what it logs."""
+@dataclass
+class Keeper:
+    """What keeps all that descends from one program. `told` gives that program's exit status; -1 once it has."""
 
-    def __init__(self, number: int, sshd: subprocess.Popen[bytes], report: Callable[..., None]) -> None:
-        assert sshd.stderr is not None  # noqa: S101  PIPE was asked for
-        self.sshd = sshd
-        self.log = sshd.stderr
+    number: int
+    told: int
+    on_end: Callable[[int], None]
+
+
+class Log:
+    """What the sshd of an open connection logs."""
+
+    def __init__(self, number: int, read: socket.socket, report: Callable[..., None]) -> None:
+        self.read = read
+        self.report = report
         self._number = number
-        self._report = report
         self._begun = b""
-        os.set_blocking(self.log.fileno(), False)
+        read.setblocking(False)
 
     def pass_on(self) -> bool:
         """Report the lines that there are now; returns False at the end of the log."""
         chunk = b" "
         with contextlib.suppress(BlockingIOError):
-            chunk = os.read(self.log.fileno(), MESSAGE_BYTES)
+            chunk = self.read.recv(MESSAGE_BYTES)
             self._begun += chunk
         *lines, rest = self._begun.split(b"\n")
         for line in lines:
             text = line.decode(errors="replace").strip()[:MOST_LINE_CHARACTERS]
-            self._report(report="log", connection=self._number, line=text)
+            self.report(report="log", connection=self._number, line=text)
         self._begun = rest[-MOST_LINE_CHARACTERS:]
         return bool(chunk)
+
+
+def keep(command: list[str], tell: int, options: dict[str, Any]) -> NoReturn:
+    """Be a keeper: start the program, tell its exit status, and end once nothing that descends from it is left."""
+    ended_well = False
+    try:
+        signal.set_wakeup_fd(-1)
+        adopt_descendants()
+        program = started(command, options)
+        # The keeper holds nothing open that others wait to see closed.
+        os.closerange(3, tell)
+        os.closerange(tell + 1, os.sysconf("SC_OPEN_MAX"))
+        if isinstance(program, int):
+            tell_status(tell, program)
+        with contextlib.suppress(ChildProcessError):
+            while True:
+                pid, status = os.waitpid(-1, 0)
+                if not isinstance(program, int) and pid == program.pid:
+                    code = os.waitstatus_to_exitcode(status)
+                    tell_status(tell, code if code >= 0 else _SIGNALLED - code)
+        ended_well = True
+    finally:
+        os._exit(0 if ended_well else 1)
+
+
+def started(command: list[str], options: dict[str, Any]) -> subprocess.Popen[bytes] | int:
+    """Start a program; returns it, or the exit status that a shell gives if it cannot be started."""
+    try:
+        program: Any = subprocess.Popen(command, start_new_session=True, **options)  # noqa: S603  the executor's, or the image's
+    except (OSError, ValueError) as error:
+        os.write(options["stderr"], f"{command[0]}: {error}\n".encode(errors="replace"))
+        return _NO_PROGRAM if isinstance(error, FileNotFoundError) else _NOT_STARTED
+    killed_first(program.pid)
+    return program
+
+
+def tell_status(tell: int, status: int) -> None:
+    """Tell the supervisor a program's exit status."""
+    os.write(tell, str(status).encode())
+    os.close(tell)
+
+
+def adopt_descendants() -> None:
+    """Get from the kernel what descends from us and has lost its parent; and let no debugger in."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    for option, value in ((_SET_CHILD_SUBREAPER, 1), (_SET_DUMPABLE, 0)):
+        if libc.prctl(option, value, 0, 0, 0):
+            raise OSError(ctypes.get_errno(), "prctl")
 
 
 def _woken(number: int, frame: object) -> None:
@@ -279,20 +414,30 @@ def killed_first(pid: int) -> None:
         Path(f"/proc/{pid}/oom_score_adj").write_text(_KILLED_FIRST, "ascii")
 
 
-def others() -> list[int]:
-    """The processes of the sandbox, without the first one, ourselves, and those that have ended."""
-    pids = (int(path.name) for path in Path("/proc").iterdir() if path.name.isdecimal())
-    return [pid for pid in pids if pid not in (1, os.getpid()) and stat(pid)[:1] not in ([], ["Z"], ["X"])]
+def send(number: int, pids: Iterable[int]) -> None:
+    """Send a signal to processes, some of which may be gone."""
+    for pid in pids:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.kill(pid, number)
 
 
-def is_below(pid: int, roots: set[int]) -> bool:
-    """True if a process is one of `roots` or descends from one."""
-    while pid > 1:
-        if pid in roots:
-            return True
-        fields = stat(pid)
-        pid = int(fields[1]) if fields else 0
-    return False
+def parents_of_all() -> dict[int, int]:
+    """The parent of each process that has not ended."""
+    pids = [int(path.name) for path in Path("/proc").iterdir() if path.name.isdecimal()]
+    found = ((pid, stat(pid)) for pid in pids)
+    return {pid: int(fields[1]) for pid, fields in found if fields and fields[0] not in {"Z", "X"}}
+
+
+def below(roots: Iterable[int], parents: dict[int, int]) -> list[int]:
+    """The processes that descend from one of `roots`, without these."""
+    tops = set(roots)
+
+    def is_below(pid: int) -> bool:
+        while (pid := parents.get(pid, 0)) and pid not in tops:
+            pass
+        return bool(pid)
+
+    return [pid for pid in parents if pid not in tops and is_below(pid)]
 
 
 def has_mark(pid: int, marks: list[bytes]) -> bool:

@@ -22,7 +22,6 @@ from services.vmpool.providers.local.checkup import findings_on
 from services.vmpool.providers.local.config import LocalConfig
 from services.vmpool.providers.provider import UNNAMED, Observation, Offer, Order, ProviderState, Resource
 from services.vmpool.providers.scope import Scope
-from vocabulary.slots import LEGAL_GPUS
 
 STOP_MARGIN_SECONDS = 5.0
 """Time that a keeper may take beyond its executor's grace, on a host under load."""
@@ -50,8 +49,8 @@ class LocalProvider:
 
     @property
     def scope(self) -> Scope:
-        """Every machine is this host, whose processors stand in for any number of GPUs."""
-        return Scope(gpu_counts=LEGAL_GPUS)
+        """The sizes of the settings; this host stands in for each of them."""
+        return Scope(gpu_counts=tuple(self._config.gpu_counts))
 
     async def start(self) -> None:
         """Do nothing: there is nothing to prepare."""

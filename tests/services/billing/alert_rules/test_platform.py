@@ -67,8 +67,8 @@ def test_every_rule_has_a_reading_that_breaches_it_and_a_text_without_gaps(rule:
 
 def test_every_reading_has_a_rule() -> None:
     assert {one.name for one in reported()} == {rule.reading for rule in RULES.values()}
-    names = {name for name in vars(readings) if name.isupper() and name != "TYPE_CHECKING"}
-    assert {getattr(readings, name) for name in names} == {rule.reading for rule in RULES.values()}
+    fixed = {value for name, value in vars(readings).items() if name.isupper() and isinstance(value, str)}
+    assert {rule.reading for rule in RULES.values()} == fixed | {*readings.RESERVATION_WARNINGS.values()}
 
 
 @pytest.mark.parametrize("rule", RULES.values(), ids=lambda rule: rule.name)
@@ -98,6 +98,7 @@ def test_a_busy_processor_is_pending_before_it_fires_and_does_not_tremble() -> N
 
 
 def test_a_reservation_gives_alerts_30_15_and_5_minutes_before_its_end() -> None:
-    rules = [rule for rule in RULES.values() if rule.reading == readings.RESERVATION_LEFT]
+    rules = [rule for rule in RULES.values() if rule.reading in readings.RESERVATION_WARNINGS.values()]
+    assert {readings.RESERVATION_WARNINGS[int(rule.threshold)] for rule in rules} == {rule.reading for rule in rules}
     fired = {minutes: sum(rule.is_breached(minutes) for rule in rules) for minutes in (31, 30, 16, 15, 6, 5, 0)}
     assert fired == {31: 0, 30: 1, 16: 1, 15: 2, 6: 2, 5: 3, 0: 3}

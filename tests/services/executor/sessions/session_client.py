@@ -171,8 +171,8 @@ class Access:
         return process.returncode, output.decode()
 
     @asynccontextmanager
-    async def terminal(self, person: Person) -> AsyncGenerator[Terminal]:
-        terminal = Terminal(await self.start(person, "-tt", "dev@session", stdin=PIPE))
+    async def terminal(self, person: Person, *options: str) -> AsyncGenerator[Terminal]:
+        terminal = Terminal(await self.start(person, "-tt", *options, "dev@session", stdin=PIPE))
         try:
             await terminal.type("export PS1=; echo my-'shell'")
             await terminal.see("my-shell")

@@ -19,7 +19,9 @@ from wavepool.executor.v1 import session_pb2
 
 from servicekit.clock import ManualClock
 from services.executor.sessions import bubblewrap_session
-from services.executor.sessions.bubblewrap_session import BubblewrapSession
+from services.executor.sessions.bubblewrap_session import BubblewrapSession, open_bubblewrap_session
+from services.executor.sessions.destinations import Destinations
+from services.executor.sessions.network import outer_addresses
 from tests.build_contexts import build_context
 from tests.image_registry import BUSYBOX, ImageRegistry, busybox, file, link, running_registry
 from tests.services.executor.client import StartExecutor
@@ -103,6 +105,7 @@ async def test_the_steps_and_the_digest_are_reported(
     assert all(0 <= percent <= 100 for percent in percents)
 
 
+@pytest.mark.rsync
 async def test_files_come_and_go_by_sftp_scp_and_rsync_though_the_image_has_none_of_them(
     image_machine: Machine, alice: Person, registry: ImageRegistry, tmp_path: Path
 ) -> None:
@@ -232,16 +235,21 @@ async def test_nothing_but_the_image_is_left_after_the_end(
 
 @pytest.mark.network
 async def test_a_node_of_a_gang_has_an_image_whose_links_lead_nowhere(
-    image_machine: Machine, alice: Person, registry: ImageRegistry, tmp_path: Path
+    start_executor: StartExecutor, alice: Person, registry: ImageRegistry, tmp_path: Path, clock: ManualClock
 ) -> None:
+    sandbox = await open_bubblewrap_session(TwoGpus(), tmp_path, Destinations())  # pyright: ignore - as in conftest
+    settings = {"cache_dir": tmp_path / "cache", "image_insecure_registries": registry.address}
+    server, client = await start_executor(session_sandbox=sandbox, clock=clock, gpu_count=2, max_runs=2, **settings)
+    machine = Machine(server, SessionClient(server.port, client.channel), clock, tmp_path)
     trap = tmp_path / "trap"
     trap.mkdir()
     # While it is made, a sandbox has the machine's root there.
     registry.push("tiny", busybox(link("etc/ssh", f"/oldroot{trap}"), link("session", f"/oldroot{trap}")), tag="gang")
-    nodes = [session_pb2.GangNode(name=f"node-{n}", address=f"198.18.0.{n + 1}") for n in range(2)]
+    addresses = (str(outer_addresses()[0]), "198.18.0.2")
+    nodes = [session_pb2.GangNode(name=f"node-{n}", address=address) for n, address in enumerate(addresses)]
     asked: dict[str, Any] = {"gang": session_pb2.Gang(gang_id="g1", nodes=nodes, ssh_seed=b"s" * 32)}
     image = f"{registry.address}/tiny:gang"
-    async with image_machine.session(alice, slots=SLOTS[0], image=image, **asked) as access:
+    async with machine.session(alice, slots=SLOTS[0], image=image, **asked) as access:
         status, said = await access.run(alice, "cat /etc/ssh/ssh_config; cat /etc/hosts; cat /etc/os-release")
         assert status == 0
         assert "HostKeyAlias" in said

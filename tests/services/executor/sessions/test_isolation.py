@@ -76,7 +76,7 @@ async def test_paths_of_the_machine_do_not_show(machine: Machine, alice: Person,
     assert "shadow" not in said
 
 
-@pytest.mark.parametrize("name", ["authorized_keys", "host_key", "sshd_config", "passwd", "supervisor.py"])
+@pytest.mark.parametrize("name", ["authorized_keys", "host_key", "sshd_config", "passwd", "shell", "supervisor.py"])
 async def test_what_sshd_reads_cannot_be_changed_from_inside(machine: Machine, alice: Person, name: str) -> None:
     said = await output_of(
         machine, alice, f"echo mine >> /session/{name}; chmod 777 /session/{name}; rm -f /session/{name}"

@@ -84,7 +84,7 @@ async def test_all_connections_are_in_one_space_of_processes_and_files(
 
 
 async def test_an_agent_that_is_forwarded_signs_there_and_is_gone_with_the_connection(
-    machine: Machine, alice: Person, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    machine: Machine, alice: Person, bob: Person, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SSH_AUTH_SOCK", str(tmp_path / "agent"))
     agent = await asyncio.create_subprocess_exec("ssh-agent", "-D", "-a", tmp_path / "agent", stdout=PIPE)
@@ -96,6 +96,16 @@ async def test_an_agent_that_is_forwarded_signs_there_and_is_gone_with_the_conne
             listed = await access.run(alice, "ssh-add -l && echo $SSH_AUTH_SOCK > socket", "-o", "ForwardAgent=yes")
             assert (listed[0], alice.fingerprint in listed[1]) == (0, True), listed
             assert (await access.run(alice, "test -e $(cat socket)"))[0] == 1
+            # Whoever is let in could use it: nobody new comes in as long as it is there.
+            async with access.terminal(alice, "-o", "ForwardAgent=yes") as terminal:
+                await terminal.type("ssh-add -l | wc -l | sed 's/^/keys: /'")
+                await terminal.see("keys: 1")
+                keys = session_pb2.SessionKeys(keys=[alice.key, bob.key])
+                await machine.client.update(access.session_id, keys=keys)
+                await terminal.see("New keys open this session, of bob. Forwarded ssh agents are cut off")
+                await terminal.type("test -e $SSH_AUTH_SOCK || echo 'go'ne")
+                await terminal.see("gone")
+                assert (await access.run(bob, "ls -d /tmp/ssh-*/*"))[0] == 2
     finally:
         agent.kill()
         await agent.wait()
@@ -144,11 +154,13 @@ async def test_logins_and_logouts_are_events_with_user_and_fingerprint(
     assert (logout.connection, logout.user) == (login.connection, "bob")
 
 
+@pytest.mark.parametrize("disguise", ["", "env -u WAVEPOOL_USER", "env WAVEPOOL_USER=alice"])
 async def test_a_removed_user_is_cut_off_with_everything_that_they_left_running(
-    machine: Machine, alice: Person, bob: Person
+    machine: Machine, alice: Person, bob: Person, disguise: str
 ) -> None:
     async with machine.session(alice, bob) as access, access.terminal(alice) as hers, access.terminal(bob) as his:
-        await his.type("setsid sleep 4712 & echo 'start'ed")
+        await access.run(bob, f"(setsid {disguise} sleep 4712 >/dev/null 2>&1 &)")
+        await his.type(f"setsid {disguise} sleep 4712 & echo 'start'ed")
         await his.see("started")
 
         keys = session_pb2.SessionKeys(keys=[alice.key])
@@ -158,6 +170,32 @@ async def test_a_removed_user_is_cut_off_with_everything_that_they_left_running(
         assert (await access.run(bob, "id"))[0] == 255
         await hers.type("pgrep -f 'sleep 471[2]' || echo 'no'body")
         await hers.see("nobody")
+
+
+async def test_nothing_in_the_home_makes_a_login_another_users(machine: Machine, alice: Person, bob: Person) -> None:
+    async with machine.session(alice, bob) as access:
+        await access.run(bob, "mkdir -p .ssh; printf 'WAVEPOOL_USER=bob\\nNOTE=x\\n' >.ssh/environment")
+        async with access.terminal(alice) as hers:
+            await hers.type("echo I am $WAVEPOOL_USER with -$NOTE-.")
+            await hers.see("I am alice with --.")
+            await machine.client.update(access.session_id, keys=session_pb2.SessionKeys(keys=[alice.key]))
+            await hers.type("echo still 'he're")
+            await hers.see("still here")
+
+
+async def test_what_keeps_a_connections_processes_lets_no_debugger_in_and_takes_them_along_if_it_is_killed(
+    machine: Machine, alice: Person, bob: Person
+) -> None:
+    keeper = "k=$PPID; until grep -q supervisor /proc/$k/cmdline; do k=$(awk '{print $4}' /proc/$k/stat); done"
+    async with machine.session(alice, bob) as access, access.terminal(alice) as hers, access.terminal(bob) as his:
+        await his.type(f"setsid env -i sleep 4715 & {keeper}; ls /proc/$k/fd; echo 'was' $k")
+        await his.see("Permission denied")
+        await his.see("was ")
+        await his.type("kill -9 $k")
+        assert await his.ended() == 255
+        await hers.type("while pgrep -f 'sleep 471[5]'; do sleep 0.1; done; echo 'no'body")
+        await hers.see("nobody")
+        assert (await access.run(bob, "echo $WAVEPOOL_USER")) == (0, "bob\n")
 
 
 async def test_a_removal_counts_only_once_the_session_says_that_what_was_left_has_ended(

@@ -115,8 +115,9 @@ def test_what_it_starts_does_not_ignore_signals(running: Running) -> None:
         connection.sendall(b"hello\n")
         connection.recv(100)
         running.report("log")
-        [child] = [int(pid) for pid in _children(running.process.pid)]
-        os.kill(child, signal.SIGHUP)
+        [keeper] = _children(running.process.pid)
+        [child] = _children(int(keeper))
+        os.kill(int(child), signal.SIGHUP)
         assert running.report("closed")["connection"] == 1
 
 

@@ -35,9 +35,9 @@ async def test_pages_show_every_job_once_and_newest_first(store: JobStore, reade
     assert seen == ["job-002", "job-001", "job-000", "job-003", "job-004", "job-005", "job-006"]
 
 
-async def test_lists_are_filtered_by_account_state_and_problem(store: JobStore, reader: JobReader) -> None:
-    await queued(store, 1)
-    await queued(store, 2, problem="relu")
+async def test_lists_are_filtered_by_their_columns(store: JobStore, reader: JobReader) -> None:
+    await queued(store, 1, user_id="ada", age_seconds=60)
+    await queued(store, 2, problem="relu", queue="red")
     await queued(store, 3, account_id="account-2")
     running = await queued(store, 4)
     await store.move(running, running.start(LEASE, START), [], START)
@@ -49,6 +49,14 @@ async def test_lists_are_filtered_by_account_state_and_problem(store: JobStore, 
     assert await ids(JobFilter(("account-2",))) == ["job-003"]
     assert await ids(JobFilter(("account-1",), frozenset({JobState.RUNNING}))) == ["job-004"]
     assert await ids(JobFilter(("account-1",), problem="relu")) == ["job-002"]
+    assert await ids(JobFilter(user_id="ada")) == ["job-001"]
+    assert await ids(JobFilter(queue="red")) == ["job-002"]
+    assert await ids(JobFilter(end=START)) == await ids(JobFilter(user_id="ada"))
+    assert await ids(JobFilter(begin=START)) == ["job-002", "job-003", "job-004"]
+    assert await ids(JobFilter(verdicts=frozenset({"ACCEPTED"}))) == []
+    assert [job.job_id for job in await reader.page(JobFilter(), 2, None, lambda job: job.user_id == "ada")] == [
+        "job-001"
+    ]
 
 
 async def test_submission_in_the_making_is_in_no_list(store: JobStore, reader: JobReader) -> None:

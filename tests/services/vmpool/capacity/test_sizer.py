@@ -159,12 +159,11 @@ async def test_a_reservation_that_stands_holds_its_machine_until_its_end_and_is_
     bench: Bench,
 ) -> None:
     machine = await bench.warm_machine()
-    taken = await bench.leases.acquire(a_request("res_1", holder=Holder.RESERVATION, duration=10 * HOUR))
-    assert taken is not None
+    taken = await bench.lease("res_1", holder=Holder.RESERVATION, duration=10 * HOUR)
     hourly = machine.price_micros_per_hour
     async with funding_by(Billing(), bench) as funding:
         assert await funding.funds() == Funds(60 * DOLLAR - 10 * hourly, 100 * DOLLAR)
-        await bench.leases.release(taken[0].lease_id, "done")
+        await bench.leases.release(taken.lease_id, "done")
         assert await funding.funds() == Funds(60 * DOLLAR - hourly, 100 * DOLLAR)
     paces = await PaceStore(bench.database, bench.clock).paces()
     assert paces["MI300X"].job_time is None

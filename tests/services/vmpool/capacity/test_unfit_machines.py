@@ -16,7 +16,7 @@ from services.vmpool.fault import Fault
 from services.vmpool.machines.machine import MachineState
 from services.vmpool.machines.offer import Offer
 from services.vmpool.policy.failures import LONGEST_BACKOFF, LONGEST_SETTINGS_BACKOFF
-from tests.services.vmpool.conftest import Bench, a_request, bench_on
+from tests.services.vmpool.conftest import Bench, bench_on
 
 if TYPE_CHECKING:
     from wavepool.vmpool.v1.vmpool_pb2_grpc import VmPoolServiceAsyncStub
@@ -148,9 +148,8 @@ async def test_machines_that_turn_unfit_under_the_first_job_count_though_they_we
     for number in range(LIMIT):
         bench.clock.advance(LONGEST_BACKOFF)
         machine = await bench.warm_machine()
-        taken = await bench.leases.acquire(a_request(f"job-{number}"))
-        assert taken is not None
-        await bench.leases.release(taken[0].lease_id, "the machine took no run", unfit_reason=NO_DEVICE)
+        taken = await bench.lease(f"job-{number}")
+        await bench.leases.release(taken.lease_id, "the machine took no run", unfit_reason=NO_DEVICE)
         drained = await bench.machines.get(machine.machine_id)
         assert (drained.state, drained.fault, drained.jobs_run) == (MachineState.DRAINING, Fault.UNFIT, 0)
         assert drained.reason == f"unfit: {NO_DEVICE}"

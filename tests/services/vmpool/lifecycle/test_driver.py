@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 
@@ -17,17 +16,14 @@ from services.vmpool.machines.machine import Halt, Machine, MachineState
 from services.vmpool.policy.machine_budget import held_micros
 from services.vmpool.providers.provider import Observation, ProviderState, Resource
 from services.vmpool.store.usage_store import UsageStore
-from tests.services.vmpool.conftest import Bench, a_request, bench_on
+from tests.services.vmpool.conftest import ON_SQLITE, Bench, a_request, bench_on
 from tests.services.vmpool.scripted_provider import RUNNING
 
 SECOND = timedelta(seconds=1)
 AWAY = [TimeoutError("no answer"), ConnectionError("no engine"), RuntimeError("a bug of the plug-in")]
 
 
-@pytest.fixture
-def database_url(tmp_path: Path) -> str:
-    """One kind of database is enough here: the tests of the stores cover the differences."""
-    return f"sqlite+aiosqlite:///{tmp_path / 'vmpool.db'}"
+pytestmark = ON_SQLITE
 
 
 async def the_machine(bench: Bench) -> Machine:
@@ -178,9 +174,8 @@ async def test_a_machine_that_turns_unfit_before_its_first_job_counts_as_a_faile
 ) -> None:
     machine = await bench.warm_machine()
     if served:
-        taken = await bench.leases.acquire(a_request())
-        assert taken is not None
-        await bench.leases.release(taken[0].lease_id, "done")
+        taken = await bench.lease()
+        await bench.leases.release(taken.lease_id, "done")
     bench.executors.unfit_reason = "its canary failed"
     await bench.passes(2)
     assert await bench.state_of(machine.machine_id) is MachineState.STOPPED

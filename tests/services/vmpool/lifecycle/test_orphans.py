@@ -13,19 +13,16 @@ from services.vmpool import metrics
 from services.vmpool.config import VmPoolSettings
 from services.vmpool.errors import ProviderError
 from services.vmpool.machines.machine import MachineState, Origin
-from services.vmpool.machines.machine_token import MachineTokens, kept_secret
+from services.vmpool.machines.machine_token import MachineTokens
 from services.vmpool.machines.orphan_policy import OrphanPolicy
 from services.vmpool.providers.provider import Observation, Order, ProviderState
-from tests.services.vmpool.conftest import Bench, a_request, bench_on
+from tests.services.vmpool.conftest import ON_SQLITE, Bench, a_request, bench_on
 from vocabulary.money import Tariff
 
 DEADLINE_SECONDS = 60
 
 
-@pytest.fixture
-def database_url(tmp_path: Path) -> str:
-    """One kind of database is enough here: the tests of the stores cover the differences."""
-    return f"sqlite+aiosqlite:///{tmp_path / 'vmpool.db'}"
+pytestmark = ON_SQLITE
 
 
 def without_record(settings: VmPoolSettings, tmp_path: Path, **changes: object) -> VmPoolSettings:
@@ -49,16 +46,14 @@ async def test_an_adopted_machine_s_leases_have_higher_tokens_than_those_that_we
 ) -> None:
     """Its executor remembers the highest token, and refuses lower ones."""
     await bench.warm_machine()
-    before = await bench.leases.acquire(a_request())
-    assert before is not None
+    before = await bench.lease()
     for number in range(2):
         settings = without_record(bench.settings, tmp_path / str(number))
         bench.clock.advance(bench.settings.idle_timeout / 2)
         async with bench_on(settings, bench.provider, bench.clock) as anew:
             await anew.passes(3)
-            after = await anew.leases.acquire(a_request())
-            assert after is not None
-            assert after[0].fencing_token > before[0].fencing_token
+            after = await anew.lease()
+            assert after.fencing_token > before.fencing_token
             before = after
 
 
@@ -174,24 +169,6 @@ async def test_a_provider_that_cannot_be_asked_is_asked_again_at_the_next_pass(b
     del bench.provider.failing["list_all"]
     await bench.passes()
     assert [machine.machine_id for machine in await bench.machines.unreleased()] == ["mach_theirs"]
-
-
-def test_tokens_differ_by_machine_and_by_pool_and_stay_the_same(tmp_path: Path) -> None:
-    tokens = MachineTokens(kept_secret(tmp_path))
-    assert tokens.of("m1") == MachineTokens(kept_secret(tmp_path)).of("m1")
-    assert tokens.of("m1") != tokens.of("m2")
-    assert tokens.of("m1") != MachineTokens(kept_secret(tmp_path / "other")).of("m1")
-    assert tokens.are_ours("m1", tokens.of("m1"))
-    assert not tokens.are_ours("m1", tokens.of("m2"))
-
-
-def test_the_secret_is_nobody_else_s_and_a_cut_off_one_is_reported(tmp_path: Path) -> None:
-    kept_secret(tmp_path)
-    path = tmp_path / "pool_secret"
-    assert path.stat().st_mode & 0o077 == 0
-    path.write_bytes(b"cut")
-    with pytest.raises(ValueError, match="it was cut off"):
-        kept_secret(tmp_path)
 
 
 async def test_an_orphan_that_cannot_be_released_keeps_nobody_from_the_others(

@@ -15,7 +15,7 @@ from services.vmpool.machines.machine import MachineState
 from services.vmpool.store.event_log import EventLog
 from services.vmpool.store.history_store import HistoryStore
 from services.vmpool.store.usage_store import UsageStore
-from tests.services.vmpool.conftest import Bench, a_request
+from tests.services.vmpool.conftest import Bench
 
 if TYPE_CHECKING:
     from wavepool.vmpool.v1.vmpool_pb2_grpc import VmPoolServiceAsyncStub
@@ -31,9 +31,8 @@ def pruner_of(bench: Bench, **limits: int) -> Pruner:
 async def used_machine(bench: Bench) -> str:
     machine = await bench.warm_machine()
     for attempt in range(3):
-        taken = await bench.leases.acquire(a_request(attempt=attempt))
-        assert taken is not None
-        await bench.leases.release(taken[0].lease_id, "done")
+        taken = await bench.lease(attempt=attempt)
+        await bench.leases.release(taken.lease_id, "done")
     return machine.machine_id
 
 
@@ -134,8 +133,7 @@ async def test_a_machine_stays_for_as_long_as_a_lease_on_it_is_remembered(bench:
 
 async def test_a_standing_lease_and_its_machine_are_never_forgotten(bench: Bench) -> None:
     machine = await bench.warm_machine()
-    taken = await bench.leases.acquire(a_request())
-    assert taken is not None
+    taken = await bench.lease()
     bench.clock.advance(2 * bench.settings.history_duration)
     await pruner_of(bench, latest_kept=0).run_once()
-    assert [lease.lease_id for lease in await bench.leases.standing_on(machine.machine_id)] == [taken[0].lease_id]
+    assert [lease.lease_id for lease in await bench.leases.standing_on(machine.machine_id)] == [taken.lease_id]

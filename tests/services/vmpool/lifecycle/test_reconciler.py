@@ -1,23 +1,18 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 
 from services.vmpool.errors import LeaseEndedError, ProviderError
 from services.vmpool.fault import Fault
 from services.vmpool.lifecycle.step_pauses import LONGEST_PAUSE
-from services.vmpool.machines.lease import EXPIRY_GRACE, StartKind
+from services.vmpool.machines.lease import EXPIRY_GRACE
 from services.vmpool.machines.machine import MachineState
 from services.vmpool.providers.provider import Observation, ProviderState
-from tests.services.vmpool.conftest import Bench, a_request, bench_on
+from tests.services.vmpool.conftest import ON_SQLITE, Bench, a_request, bench_on
 
-
-@pytest.fixture
-def database_url(tmp_path: Path) -> str:
-    """One kind of database is enough here: the tests of the stores cover the differences."""
-    return f"sqlite+aiosqlite:///{tmp_path / 'vmpool.db'}"
+pytestmark = ON_SQLITE
 
 
 async def test_demand_makes_a_machine_ready_step_by_step(bench: Bench) -> None:
@@ -29,13 +24,6 @@ async def test_demand_makes_a_machine_ready_step_by_step(bench: Bench) -> None:
     assert states == [MachineState.PROVISIONING, MachineState.STARTING, MachineState.WARM]
     (machine,) = await bench.machines.unreleased()
     assert machine.inventory.device_title == "Scripted"
-
-
-async def test_repeated_demand_starts_one_machine(bench: Bench) -> None:
-    for _ in range(5):
-        await bench.demand()
-        await bench.passes()
-    assert len(bench.provider.provisioned) == 1
 
 
 async def test_demand_that_nobody_repeats_is_forgotten(bench: Bench) -> None:
@@ -117,8 +105,7 @@ async def test_a_machine_that_ends_while_starting_fails_with_the_providers_words
 
 async def test_a_silent_machine_is_lost_within_ten_seconds_and_its_leases_end(bench: Bench) -> None:
     machine = await bench.warm_machine()
-    taken = await bench.leases.acquire(a_request())
-    assert taken is not None
+    taken = await bench.lease()
     await bench.passes()
     bench.executors.silent = True
     for _ in range(10):
@@ -127,7 +114,7 @@ async def test_a_silent_machine_is_lost_within_ten_seconds_and_its_leases_end(be
     assert await bench.state_of(machine.machine_id) is MachineState.LOST
     assert bench.provider.machines == {}
     with pytest.raises(LeaseEndedError):
-        await bench.leases.renew(taken[0].lease_id, timedelta(seconds=1))
+        await bench.leases.renew(taken.lease_id, timedelta(seconds=1))
 
 
 async def test_a_machine_that_hangs_is_lost_within_ten_seconds_too(bench: Bench) -> None:
@@ -150,13 +137,6 @@ async def test_a_short_silence_loses_nothing(bench: Bench) -> None:
         bench.clock.advance(timedelta(seconds=5))
         await bench.passes()
     assert await bench.state_of(machine.machine_id) is MachineState.WARM
-
-
-async def test_a_machine_whose_provider_says_it_ended_is_lost_at_once(bench: Bench) -> None:
-    machine = await bench.warm_machine()
-    bench.provider.observations[machine.machine_id] = Observation(ProviderState.ENDED, reason="SIGKILL")
-    await bench.passes(2)
-    assert await bench.state_of(machine.machine_id) is MachineState.LOST
 
 
 @pytest.mark.parametrize("passes", [0, 2], ids=["provisioning", "warm"])
@@ -211,12 +191,11 @@ async def test_a_provider_that_cannot_be_asked_changes_nothing(bench: Bench) -> 
 
 async def test_a_draining_machine_waits_for_its_lease(bench: Bench) -> None:
     machine = await bench.warm_machine()
-    taken = await bench.leases.acquire(a_request())
-    assert taken is not None
+    taken = await bench.lease()
     await bench.machines.drain(machine.machine_id, "asked")
     await bench.passes(2)
     assert await bench.state_of(machine.machine_id) is MachineState.DRAINING
-    await bench.leases.release(taken[0].lease_id, "done")
+    await bench.leases.release(taken.lease_id, "done")
     await bench.passes()
     assert await bench.state_of(machine.machine_id) is MachineState.STOPPED
 
@@ -244,17 +223,6 @@ async def test_a_machine_whose_run_outlives_its_lease_is_drained_and_ended(bench
     assert ended.state is MachineState.STOPPED
     assert "outlived its lease" in ended.reason
     assert bench.provider.machines == {}
-
-
-async def test_the_first_job_starts_cold_and_the_next_is_warm(bench: Bench) -> None:
-    await bench.warm_machine()
-    kinds: list[StartKind] = []
-    for attempt in range(2):
-        taken = await bench.leases.acquire(a_request(attempt=attempt))
-        assert taken is not None
-        kinds.append(taken[0].start_kind)
-        await bench.leases.release(taken[0].lease_id, "done")
-    assert kinds == [StartKind.COLD_START, StartKind.WARM_REUSE]
 
 
 async def test_a_pool_that_was_killed_goes_on_where_it_was(bench: Bench) -> None:

@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 
 from services.vmpool.lifecycle.releaser import ANSWER_TIME
 from services.vmpool.machines.lease import Holder
 from services.vmpool.machines.machine import MachineState
-from tests.services.vmpool.conftest import Bench, a_request, bench_on
+from tests.services.vmpool.conftest import ON_SQLITE, Bench, a_request, bench_on
 
-
-@pytest.fixture
-def database_url(tmp_path: Path) -> str:
-    """One kind of database is enough here: the tests of the stores cover the differences."""
-    return f"sqlite+aiosqlite:///{tmp_path / 'vmpool.db'}"
+pytestmark = ON_SQLITE
 
 
 async def test_stopping_the_pool_ends_its_machines_whatever_they_do(bench: Bench) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Iterable
 from datetime import timedelta
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import grpc
@@ -16,8 +15,8 @@ from wavepool.vmpool.v1 import vmpool_pb2 as pb
 from services.vmpool import metrics
 from services.vmpool.lifecycle.tunnels import IDLE_CHANNEL
 from services.vmpool.machines.lease import Holder, Lease
-from services.vmpool.machines.machine import Halt, Inventory
-from tests.services.vmpool.conftest import Bench, a_machine, a_request
+from services.vmpool.machines.machine import Halt
+from tests.services.vmpool.conftest import ON_SQLITE, Bench
 from tests.services.vmpool.scripted_sessions import Requests, ScriptedSessions, scripted_sessions
 
 if TYPE_CHECKING:
@@ -29,10 +28,7 @@ MOST_BUFFERED = 64 << 20
 SEE_SECONDS = 60
 
 
-@pytest.fixture
-def database_url(tmp_path: Path) -> str:
-    """One kind of database is enough here: the tests of the stores cover the differences."""
-    return f"sqlite+aiosqlite:///{tmp_path / 'vmpool.db'}"
+pytestmark = ON_SQLITE
 
 
 @pytest.fixture
@@ -44,12 +40,8 @@ async def sessions() -> AsyncGenerator[ScriptedSessions]:
 @pytest.fixture
 async def lease(bench: Bench, sessions: ScriptedSessions) -> Lease:
     """A reservation's lease of a machine with these sessions."""
-    now = bench.clock.now()
-    machine = a_machine().provision(now).start(now, sessions.endpoint).join(now, Inventory(device="cpu"))
-    await bench.machines.add(machine, "test")
-    taken = await bench.leases.acquire(a_request("res_1", holder=Holder.RESERVATION))
-    assert taken is not None
-    return taken[0]
+    await bench.add_warm(endpoint=sessions.endpoint)
+    return await bench.lease("res_1", holder=Holder.RESERVATION)
 
 
 def opening(lease: Lease, session_id: str = "ses_1") -> pb.OpenTunnelRequest:
@@ -63,6 +55,13 @@ async def opened(stub: VmPoolServiceAsyncStub, lease: Lease, *pieces: bytes) -> 
     for piece in pieces:
         await call.write(pb.OpenTunnelRequest(data=piece))
     return call
+
+
+async def endless(requests: Requests, context: Any) -> AsyncGenerator[bytes]:
+    """A session that sends as long as it is read."""
+    del requests, context
+    while True:
+        yield CHUNK
 
 
 async def refused(call: Any) -> grpc.aio.AioRpcError:
@@ -116,12 +115,9 @@ async def test_tunnels_of_a_machine_share_a_channel_which_is_closed_when_nobody_
 async def test_the_end_of_the_lease_breaks_its_tunnels_and_no_others(
     bench: Bench, stub: VmPoolServiceAsyncStub, sessions: ScriptedSessions, lease: Lease, way: str
 ) -> None:
-    now = bench.clock.now()
-    other = a_machine(machine_id="m2").provision(now).start(now, sessions.endpoint).join(now, Inventory(device="cpu"))
-    await bench.machines.add(other, "test")
-    taken = await bench.leases.acquire(a_request("res_2", duration=timedelta(hours=1)))
-    assert taken is not None
-    calls = [await opened(stub, each, b"hello") for each in (lease, taken[0])]
+    await bench.add_warm("m2", endpoint=sessions.endpoint)
+    other = await bench.lease("res_2", duration=timedelta(hours=1))
+    calls = [await opened(stub, each, b"hello") for each in (lease, other)]
     for call in calls:
         await call.read()
     await bench.vmpool.pool.tunnels.run_once()
@@ -144,11 +140,6 @@ async def test_the_end_of_the_lease_breaks_its_tunnels_and_no_others(
 async def test_a_tunnel_whose_caller_does_not_read_ends_with_its_lease_too(
     bench: Bench, stub: VmPoolServiceAsyncStub, sessions: ScriptedSessions, lease: Lease
 ) -> None:
-    async def endless(requests: Requests, context: Any) -> AsyncGenerator[bytes]:
-        del requests, context
-        while True:
-            yield CHUNK
-
     sessions.handle = endless
     call = await opened(stub, lease)
     await call.read()
@@ -158,27 +149,15 @@ async def test_a_tunnel_whose_caller_does_not_read_ends_with_its_lease_too(
     assert (await refused(call)).code() is grpc.StatusCode.FAILED_PRECONDITION
 
 
+@pytest.mark.parametrize("reads", [True, False])
 async def test_a_caller_that_goes_away_breaks_the_connection(
-    stub: VmPoolServiceAsyncStub, sessions: ScriptedSessions, lease: Lease
+    stub: VmPoolServiceAsyncStub, sessions: ScriptedSessions, lease: Lease, reads: bool
 ) -> None:
+    if not reads:
+        sessions.handle = endless
     call = await opened(stub, lease, b"hello")
     await call.read()
     assert metrics.tunnels_open._value.get() == 1
-    call.cancel()
-    await asyncio.wait_for(sessions.ended.wait(), SEE_SECONDS)
-
-
-async def test_a_caller_that_goes_away_without_reading_breaks_the_connection(
-    stub: VmPoolServiceAsyncStub, sessions: ScriptedSessions, lease: Lease
-) -> None:
-    async def endless(requests: Requests, context: Any) -> AsyncGenerator[bytes]:
-        del requests, context
-        while True:
-            yield CHUNK
-
-    sessions.handle = endless
-    call = await opened(stub, lease)
-    await call.read()
     call.cancel()
     await asyncio.wait_for(sessions.ended.wait(), SEE_SECONDS)
 
@@ -287,12 +266,8 @@ async def test_the_machines_refusal_reaches_the_caller(
 
 
 async def test_a_machine_out_of_reach_is_unavailable(bench: Bench, stub: VmPoolServiceAsyncStub) -> None:
-    now = bench.clock.now()
-    machine = a_machine().provision(now).start(now, "127.0.0.1:1").join(now, Inventory(device="cpu"))
-    await bench.machines.add(machine, "test")
-    taken = await bench.leases.acquire(a_request())
-    assert taken is not None
-    error = await refused(await opened(stub, taken[0]))
+    await bench.add_warm()
+    error = await refused(await opened(stub, await bench.lease()))
     assert error.code() is grpc.StatusCode.UNAVAILABLE
     assert "does not answer. Try again." in (error.details() or "")
 

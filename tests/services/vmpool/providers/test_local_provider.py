@@ -48,6 +48,12 @@ async def test_the_executor_answers_and_says_what_it_is(tmp_path: Path) -> None:
         assert (tmp_path / "logs" / "executor-m1.log").exists()
 
 
+async def test_machines_of_sizes_that_no_setting_names_are_outside_its_scope(tmp_path: Path) -> None:
+    async with local_machines(local_config(tmp_path)) as provider:
+        sizes = {offer.gpu_count for offer in await provider.offers()}
+        assert set(provider.scope.gpu_counts) == sizes != {1, 2, 4, 8}
+
+
 async def test_the_next_pool_finds_the_executor_at_work(tmp_path: Path) -> None:
     async with local_machines(local_config(tmp_path)) as provider:
         await provider.provision(order())

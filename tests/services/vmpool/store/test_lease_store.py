@@ -7,30 +7,17 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import update
 
-from services.vmpool.errors import LeaseConflictError, LeaseEndedError, LeaseNotFoundError, MachineNotFoundError
+from services.vmpool.errors import LeaseConflictError, LeaseEndedError, MachineNotFoundError
 from services.vmpool.fault import Fault
-from services.vmpool.machines.lease import Lease, LeaseState
-from services.vmpool.machines.machine import Inventory, Machine, MachineState
+from services.vmpool.machines.lease import LeaseState
+from services.vmpool.machines.machine import MachineState
 from services.vmpool.store.tables import machines
 from tests.services.vmpool.conftest import Bench, a_machine, a_request
 
 
-async def add_warm(bench: Bench, machine_id: str = "m1", gpu_count: int = 1, gpu_type: str = "MI300X") -> Machine:
-    now = bench.clock.now()
-    machine = a_machine(machine_id=machine_id, gpu_type=gpu_type, gpu_count=gpu_count, occupied=(0,) * gpu_count)
-    machine = machine.provision(now).start(now, "127.0.0.1:1").join(now, Inventory(device="cpu"))
-    return await bench.machines.add(machine, "test")
-
-
-async def acquire(bench: Bench, job_id: str = "job", eighths: int = 8, attempt: int = 1) -> Lease:
-    taken = await bench.leases.acquire(a_request(job_id, eighths=eighths, attempt=attempt))
-    assert taken is not None
-    return taken[0]
-
-
 @pytest.mark.parametrize("eighths", [1, 8])
 async def test_racing_jobs_get_each_slot_once(bench: Bench, eighths: int) -> None:
-    await add_warm(bench)
+    await bench.add_warm()
     requests = [a_request(f"job-{number}", eighths=eighths) for number in range(12)]
     outcomes = await asyncio.gather(*(bench.leases.acquire(request) for request in requests))
     leases = [outcome[0] for outcome in outcomes if outcome is not None]
@@ -40,22 +27,22 @@ async def test_racing_jobs_get_each_slot_once(bench: Bench, eighths: int) -> Non
 
 
 async def test_racing_repeats_of_one_request_make_one_lease(bench: Bench) -> None:
-    await add_warm(bench)
+    await bench.add_warm()
     outcomes = await asyncio.gather(*(bench.leases.acquire(a_request(eighths=1)) for _ in range(6)))
     assert len({outcome[0].lease_id for outcome in outcomes if outcome}) == 1
     assert (await bench.machines.get("m1")).occupied == (1,)
 
 
 async def test_a_repeated_request_with_other_content_is_refused(bench: Bench) -> None:
-    await add_warm(bench)
-    await acquire(bench, eighths=4)
+    await bench.add_warm()
+    await bench.lease(eighths=4)
     with pytest.raises(LeaseConflictError):
         await bench.leases.acquire(a_request(eighths=2))
 
 
 async def test_an_expired_lease_is_not_given_again_while_its_run_may_live(bench: Bench) -> None:
-    await add_warm(bench)
-    await acquire(bench)
+    await bench.add_warm()
+    await bench.lease()
     bench.clock.advance(timedelta(seconds=61))
     with pytest.raises(LeaseConflictError):
         await bench.leases.acquire(a_request())
@@ -67,16 +54,16 @@ async def test_an_expired_lease_is_not_given_again_while_its_run_may_live(bench:
 
 async def test_the_most_recently_used_machine_is_taken_first(bench: Bench) -> None:
     for machine_id in ("m1", "m2", "m3"):
-        await add_warm(bench, machine_id)
+        await bench.add_warm(machine_id)
         bench.clock.advance(timedelta(seconds=1))
     lease = (await bench.leases.acquire(a_request(machine_id="m2")) or [None])[0]
     assert lease is not None
     await bench.leases.release(lease.lease_id, "done")
-    assert [(await acquire(bench, f"job-{n}")).machine_id for n in range(3)] == ["m2", "m3", "m1"]
+    assert [(await bench.lease(f"job-{n}")).machine_id for n in range(3)] == ["m2", "m3", "m1"]
 
 
 async def test_another_gpu_type_or_a_machine_that_is_not_ready_does_not_fit(bench: Bench) -> None:
-    await add_warm(bench, "m1", gpu_type="MI210")
+    await bench.add_warm("m1", gpu_type="MI210")
     await bench.machines.add(a_machine(machine_id="m2"), "test")
     assert await bench.leases.acquire(a_request()) is None
     assert await bench.leases.acquire(a_request(machine_id="m1")) is None
@@ -85,15 +72,15 @@ async def test_another_gpu_type_or_a_machine_that_is_not_ready_does_not_fit(benc
 
 
 async def test_several_gpus_hold_several_whole_leases(bench: Bench) -> None:
-    await add_warm(bench, gpu_count=2)
-    gpus = {(await acquire(bench, f"job-{n}")).slots[0].gpu for n in range(2)}
+    await bench.add_warm(gpu_count=2)
+    gpus = {(await bench.lease(f"job-{n}")).slots[0].gpu for n in range(2)}
     assert gpus == {0, 1}
     assert await bench.leases.acquire(a_request("third", eighths=1)) is None
 
 
 async def test_releasing_twice_changes_nothing(bench: Bench) -> None:
-    await add_warm(bench)
-    lease = await acquire(bench)
+    await bench.add_warm()
+    lease = await bench.lease()
     await bench.leases.release(lease.lease_id, "done")
     machine = await bench.machines.get("m1")
     await bench.leases.release(lease.lease_id, "done")
@@ -102,26 +89,26 @@ async def test_releasing_twice_changes_nothing(bench: Bench) -> None:
 
 
 async def test_fencing_tokens_grow_over_releases(bench: Bench) -> None:
-    await add_warm(bench)
+    await bench.add_warm()
     tokens: list[int] = []
     for attempt in range(3):
-        lease = await acquire(bench, attempt=attempt)
+        lease = await bench.lease(attempt=attempt)
         tokens.append(lease.fencing_token)
         await bench.leases.release(lease.lease_id, "done")
     assert tokens == [1, 2, 3]
 
 
 async def test_a_suspect_machine_is_drained(bench: Bench) -> None:
-    await add_warm(bench)
-    lease = await acquire(bench)
+    await bench.add_warm()
+    lease = await bench.lease()
     await bench.leases.release(lease.lease_id, "it gave no answer", drain_machine=True)
     machine = await bench.machines.get("m1")
     assert (machine.state, machine.reason) == (MachineState.DRAINING, "suspect: it gave no answer")
 
 
 async def test_renewing_moves_the_expiry_until_the_lease_is_over(bench: Bench) -> None:
-    await add_warm(bench)
-    lease = await acquire(bench)
+    await bench.add_warm()
+    lease = await bench.lease()
     bench.clock.advance(timedelta(seconds=50))
     renewed = await bench.leases.renew(lease.lease_id, timedelta(seconds=60))
     assert renewed.expire_time == bench.clock.now() + timedelta(seconds=60)
@@ -131,8 +118,8 @@ async def test_renewing_moves_the_expiry_until_the_lease_is_over(bench: Bench) -
 
 
 async def test_leases_end_with_their_machine(bench: Bench) -> None:
-    machine = await add_warm(bench)
-    lease = await acquire(bench)
+    machine = await bench.add_warm()
+    lease = await bench.lease()
     machine = await bench.machines.get("m1")
     await bench.machines.change(machine, machine.lose(bench.clock.now(), "silent", Fault.UNREACHABLE))
     with pytest.raises(LeaseEndedError, match="its machine is lost: silent"):
@@ -141,17 +128,10 @@ async def test_leases_end_with_their_machine(bench: Bench) -> None:
     assert await bench.leases.standing_on("m1") == []
 
 
-async def test_what_does_not_exist_is_not_found(bench: Bench) -> None:
-    with pytest.raises(LeaseNotFoundError):
-        await bench.leases.renew("none", timedelta(seconds=1))
-    with pytest.raises(LeaseNotFoundError):
-        await bench.leases.release("none", "done")
-
-
 async def test_the_database_itself_refuses_a_slot_that_is_taken(bench: Bench) -> None:
     """Even if the occupancy were wrong, the unique index would keep two jobs apart."""
-    await add_warm(bench)
-    await acquire(bench)
+    await bench.add_warm()
+    await bench.lease()
     async with bench.database.transaction() as connection:
         await connection.execute(update(machines).values(occupied="[0]"))
     with pytest.raises(Exception, match=r"(?i)unique"):
@@ -160,8 +140,8 @@ async def test_the_database_itself_refuses_a_slot_that_is_taken(bench: Bench) ->
 
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 async def test_while_no_lease_is_due_nobody_who_writes_is_waited_for(bench: Bench) -> None:
-    await add_warm(bench)
-    await acquire(bench)
+    await bench.add_warm()
+    await bench.lease()
     async with bench.database.transaction():
         assert await bench.leases.expire_due() == []
     bench.clock.advance(timedelta(seconds=60))

@@ -25,7 +25,6 @@ from services.vmpool.machines.lease import Lease, LeaseState, PlacedRequest, Pla
 from services.vmpool.machines.machine import Halt, Machine, MachineState
 from services.vmpool.store.tables import machines
 from tests.services.vmpool.conftest import Bench, a_machine, a_request
-from tests.services.vmpool.store.test_lease_store import add_warm
 from vocabulary.slots import Slot, free_masks, taken
 
 MINUTE = timedelta(minutes=1)
@@ -48,7 +47,7 @@ async def place(bench: Bench, request: PlacedRequest = GANG) -> list[Lease]:
 
 async def add_two(bench: Bench) -> None:
     for machine_id in ("m1", "m2"):
-        await add_warm(bench, machine_id, gpu_count=2)
+        await bench.add_warm(machine_id, gpu_count=2)
 
 
 async def present(bench: Bench) -> Sequence[Machine]:
@@ -60,7 +59,7 @@ async def standing(bench: Bench, machine_id: str) -> list[LeaseState]:
 
 
 async def test_a_lease_takes_exactly_the_slots_that_are_named(bench: Bench) -> None:
-    await add_warm(bench, gpu_count=4)
+    await bench.add_warm(gpu_count=4)
     (half,) = await place(bench, placed("half", Placement("m1", (Slot(2, 4, 4),))))
     (pair,) = await place(bench, placed("pair", gpus("m1", 1, 3)))
     machine = await bench.machines.get("m1")
@@ -74,8 +73,8 @@ async def test_a_lease_takes_exactly_the_slots_that_are_named(bench: Bench) -> N
 
 
 async def test_the_pool_picks_several_gpus_of_one_machine(bench: Bench) -> None:
-    await add_warm(bench, "m1", gpu_count=2)
-    await add_warm(bench, "m2", gpu_count=4)
+    await bench.add_warm("m1", gpu_count=2)
+    await bench.add_warm("m2", gpu_count=4)
     lease, machine = await bench.leases.acquire(a_request(eighths=32)) or (None, None)
     assert lease is not None
     assert machine is not None
@@ -113,9 +112,9 @@ async def test_if_one_machine_cannot_give_its_slots_none_gives_any(
 ) -> None:
     await add_two(bench)
     await place(bench, placed("other", Placement("m2", (Slot(0, 4, 1),))))
-    await add_warm(bench, "m3", gpu_type="MI210")
+    await bench.add_warm("m3", gpu_type="MI210")
     await bench.machines.add(a_machine(machine_id="m4"), "test")
-    await add_warm(bench, "m5")
+    await bench.add_warm("m5")
     await bench.machines.drain("m5", "asked")
     before = await present(bench)
     with pytest.raises(kind, match=words):
@@ -126,7 +125,7 @@ async def test_if_one_machine_cannot_give_its_slots_none_gives_any(
 
 
 async def test_a_fallback_type_will_do_for_a_placement(bench: Bench) -> None:
-    await add_warm(bench, "m1", gpu_type="MI210")
+    await bench.add_warm("m1", gpu_type="MI210")
     (lease,) = await place(bench, replace(placed("job", gpus("m1", 0)), fallback_gpu_types=("MI210",)))
     assert lease.gpu_type == "MI210"
 
@@ -156,8 +155,8 @@ async def test_of_gangs_that_race_for_the_same_machines_one_gets_them_all(bench:
 
 
 async def test_racing_leases_of_all_sizes_get_each_slot_once(bench: Bench) -> None:
-    await add_warm(bench, "m1", gpu_count=4)
-    await add_warm(bench, "m2", gpu_count=2)
+    await bench.add_warm("m1", gpu_count=4)
+    await bench.add_warm("m2", gpu_count=2)
     named = [placed(f"named-{n}", gpus("m1", n % 4), gpus("m2", n % 2)) for n in range(6)]
     picked = [a_request(f"picked-{n}", eighths=(16, 8, 4, 32)[n % 4]) for n in range(12)]
     outcomes = await asyncio.gather(
@@ -198,7 +197,7 @@ async def test_a_gang_expires_as_one(bench: Bench) -> None:
 
 async def test_when_one_lease_of_a_gang_is_released_the_others_expire_and_keep_their_slots(bench: Bench) -> None:
     await add_two(bench)
-    await add_warm(bench, "m3")
+    await bench.add_warm("m3")
     alone = await place(bench, placed("alone", Placement("m3", (Slot(0, 0, 4),))))
     first, second = await place(bench)
     await bench.leases.release(second.lease_id, "done")
@@ -236,7 +235,7 @@ async def test_the_slots_of_a_broken_gang_come_free_once_its_executor_can_begin_
     """Before its time of expiry, the executor would still begin a run under the lease."""
     await bench.warm_machine()
     (machine,) = await bench.machines.unreleased()
-    await add_warm(bench, "m2")
+    await bench.add_warm("m2")
     first, _ = await place(bench, placed("gang", gpus(machine.machine_id, 0), gpus("m2", 0)))
     await bench.machines.halt("m2", Halt("it burns"))
     await bench.passes(2)
@@ -250,7 +249,7 @@ async def test_the_slots_of_a_broken_gang_come_free_once_its_executor_can_begin_
 async def test_gangs_that_are_renewed_and_released_while_machines_end_wait_for_nobody_for_ever(bench: Bench) -> None:
     """On PostgreSQL, two transactions that lock the same rows in two orders would end in an error."""
     for machine_id in ("m1", "m2", "m3"):
-        await add_warm(bench, machine_id, gpu_count=8)
+        await bench.add_warm(machine_id, gpu_count=8)
     orders = (("m1", "m2", "m3"), ("m3", "m1", "m2"), ("m2", "m3", "m1"))
     gangs = [
         await place(bench, placed(f"job-{n}", *(gpus(machine_id, n) for machine_id in orders[n % 3]))) for n in range(8)
@@ -278,7 +277,7 @@ def leases_of(leases: Sequence[Lease], found: Sequence[Lease]) -> list[Lease]:
 @pytest.mark.parametrize("number", [0, 1, 7])
 async def test_the_database_itself_refuses_each_gpu_of_several_that_is_taken(bench: Bench, number: int) -> None:
     """Even if the occupancy were wrong, the unique indexes would keep two jobs apart."""
-    await add_warm(bench, gpu_count=8)
+    await bench.add_warm(gpu_count=8)
     await place(bench, placed("all", gpus("m1", *range(8))))
     async with bench.database.transaction() as connection:
         await connection.execute(update(machines).values(occupied="[0,0,0,0,0,0,0,0]"))

@@ -58,7 +58,7 @@ def sandbox_choice() -> str:
     return "passed"
 
 
-@pytest.mark.parametrize("device", ["cpu", "sim"])
+@pytest.mark.parametrize("device", [pytest.param("cpu", marks=pytest.mark.soak), "sim"])
 def test_a_sample_of_everything_comes_through(tmp_path: Path, sandbox_choice: str, device: str) -> None:
     done = _certify(tmp_path, "--device", device, "--sample", "1", "--runs", "2")
     assert done.returncode == (0 if sandbox_choice == "passed" else 1), done.stderr

@@ -188,6 +188,12 @@ async def test_a_plan_that_does_not_fit_is_a_launch_error_with_the_place(
         (plan_of({"kernel": "sub"}), "", "", "launches `sub`"),
         (plan_of({"args": LAUNCH["args"][:3]}), "", "", "3 arguments, and the kernel has 5 parameters"),
         (plan_of(), "#include <stdlib.h>", 'if (n == 3) system("id");', "`system`, which no device has"),
+        (
+            plan_of(),
+            'extern "C" __device__ bool __wp_hold(void*, unsigned long);',
+            "if (n == 3) __wp_hold(nullptr, 1);",
+            "`__wp_hold`, which no device has",
+        ),
         (plan_of(), "", 'asm volatile("syscall");', "assembly"),
     ],
 )

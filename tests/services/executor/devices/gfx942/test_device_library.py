@@ -1,4 +1,4 @@
-"""Getting AMD's device library on a machine without it: apt-get and dpkg-deb are scripted."""
+"""Getting AMD's device library on a machine without it: apt's programs and dpkg-deb are scripted."""
 
 from __future__ import annotations
 
@@ -11,9 +11,13 @@ import pytest
 from services.executor.devices.gfx942.device_library import PACKAGE, fetch_if_possible, find
 
 APT_GET = """#!/bin/sh
-echo again >>"$CALLS"
+for last; do true; done
+echo "$last" >>"$CALLS"
 [ -z "$FAULT" ] || { echo "E: $FAULT" >&2; exit 100; }
-touch rocm-device-libs_5.2.3-4_amd64.deb
+touch "${last}_5.2.3-4_amd64.deb"
+"""
+APT_CACHE = """#!/bin/sh
+printf '%s\\n' $KNOWN
 """
 DPKG_DEB = """#!/bin/sh
 mkdir -p "$3/usr/lib/x86_64-linux-gnu/amdgcn/bitcode"
@@ -23,15 +27,16 @@ echo bitcode >"$3/usr/lib/x86_64-linux-gnu/amdgcn/bitcode/ocml.bc"
 
 @pytest.fixture
 def calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The calls of apt-get, one a line."""
+    """The packages that apt-get was asked for, one a line."""
     programs = tmp_path / "bin"
     programs.mkdir()
-    for name, text in (("apt-get", APT_GET), ("dpkg-deb", DPKG_DEB)):
+    for name, text in (("apt-get", APT_GET), ("apt-cache", APT_CACHE), ("dpkg-deb", DPKG_DEB)):
         (programs / name).write_text(text)
         (programs / name).chmod(0o755)
     monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
     monkeypatch.setenv("CALLS", str(tmp_path / "calls"))
     monkeypatch.setenv("FAULT", "")
+    monkeypatch.setenv("KNOWN", "")
     return tmp_path / "calls"
 
 
@@ -42,6 +47,22 @@ def test_it_is_unpacked_into_the_cache(calls: Path, tmp_path: Path) -> None:
     assert found.title == f"Debian's {PACKAGE} (unpacked)"
 
 
+@pytest.mark.parametrize(
+    ("known", "taken"),
+    [
+        ("", "rocm-device-libs"),
+        ("rocm-device-libs", "rocm-device-libs"),
+        ("rocm-device-libs-9 rocm-device-libs-17", "rocm-device-libs-17"),
+    ],
+)
+def test_the_package_of_the_newest_llvm_is_taken(
+    calls: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, known: str, taken: str
+) -> None:
+    monkeypatch.setenv("KNOWN", known)
+    assert fetch_if_possible(tmp_path / "cache") == ""
+    assert calls.read_text().splitlines() == [taken]
+
+
 def test_a_machine_without_network_asks_once_a_day(
     calls: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -49,7 +70,7 @@ def test_a_machine_without_network_asks_once_a_day(
     monkeypatch.setenv("FAULT", "Could not resolve the mirror's name")
     reasons = [fetch_if_possible(cache) for _ in range(3)]
     assert all("Could not resolve the mirror's name" in reason for reason in reasons)
-    assert calls.read_text().splitlines() == ["again"]
+    assert calls.read_text().splitlines() == [PACKAGE]
     monkeypatch.setenv("FAULT", "")
     (note,) = cache.iterdir()
     yesterday = time.time() - 90_000
