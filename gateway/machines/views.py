@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from wavepool.billing.v1 import prices_pb2
@@ -10,9 +10,9 @@ from wavepool.vmpool.v1 import vmpool_pb2
 
 from gateway.machines import schemas
 from gateway.submissions.frames import Frame
-from gateway.words.enum_names import machine_fault_name, machine_origin_name, machine_state_name
-from gateway.words.machine_figures import machine_figures
-from gateway.words.proto_time import instant_of, milliseconds_of, seconds_of
+from gateway.words.enum_names import machine_state_name
+from gateway.words.proto_time import milliseconds_of, seconds_of
+from gateway.words.shown import shown
 from vocabulary.money import dollars_of
 
 
@@ -23,31 +23,11 @@ def machine_path(machine_id: str) -> str:
 
 def machine_of(machine: vmpool_pb2.Machine) -> schemas.Machine:
     """A machine of the pool as JSON."""
-    return schemas.Machine(
-        **machine_figures(machine),
-        state=machine_state_name(machine.state),
-        free_eighths=machine.free_eighths,
-        leased_eighths=machine.leased_eighths,
-        reservation_ids=list(machine.reservation_ids),
-        cost_usd=dollars_of(machine.cost_micros),
-        jobs_run=machine.jobs_run,
-        origin=machine_origin_name(machine.origin),
-        request_id=machine.request_id,
-        max_price_usd_per_hour=dollars_of(machine.max_price_micros_per_hour),
-        max_duration_seconds=seconds_of(machine.max_duration),
-        reason=machine.reason,
-        provider_stage=machine.provider_stage,
-        fault=machine_fault_name(machine.fault) if machine.fault else None,
-        exit_status=machine.exit_status if machine.HasField("exit_status") else None,
-        sandbox=machine.sandbox,
+    return shown(
+        schemas.Machine,
+        machine,
         sandbox_gaps=list(machine.inventory.sandbox_gaps),
         torch_version=machine.inventory.torch_version or None,
-        signing_public_key=machine.signing_public_key,
-        create_time=instant_of(machine.create_time),
-        ready_time=instant_of(machine.ready_time),
-        last_used_time=instant_of(machine.last_used_time),
-        end_time=instant_of(machine.end_time),
-        release_time=instant_of(machine.release_time),
     )
 
 
@@ -71,25 +51,8 @@ def machine_frame(event: vmpool_pb2.MachineEvent) -> Frame:
 def offers_of(answer: vmpool_pb2.ListOffersResponse, prices: prices_pb2.ListPricesResponse | None) -> schemas.OfferList:
     """The offers as JSON, with what users are charged for the same GPUs if the prices are known."""
     charges = _charges(prices) if prices else {}
-    return schemas.OfferList(
-        offers=[
-            schemas.Offer(
-                provider=offer.provider,
-                backend=offer.backend,
-                region=offer.region,
-                gpu_type=offer.gpu_type,
-                gpu_count=offer.gpu_count,
-                spot=offer.spot,
-                price_usd_per_hour=dollars_of(offer.price_micros_per_hour),
-                charge_usd_per_hour=_charge_of(offer, charges),
-                minimum_billed_seconds=seconds_of(offer.minimum_billed),
-                billing_increment_seconds=seconds_of(offer.billing_increment),
-                available=offer.available,
-            )
-            for offer in answer.offers
-        ],
-        failures=failures_of(answer.failures),
-    )
+    offers = [shown(schemas.Offer, one, charge_usd_per_hour=_charge_of(one, charges)) for one in answer.offers]
+    return shown(schemas.OfferList, answer, offers=offers)
 
 
 def _charges(prices: prices_pb2.ListPricesResponse) -> dict[tuple[str, bool], int]:
@@ -104,34 +67,3 @@ def _charges(prices: prices_pb2.ListPricesResponse) -> dict[tuple[str, bool], in
 def _charge_of(offer: vmpool_pb2.Offer, charges: Mapping[tuple[str, bool], int]) -> float | None:
     charge = charges.get((offer.gpu_type.casefold(), offer.spot))
     return None if charge is None else dollars_of(charge * offer.gpu_count)
-
-
-def failures_of(failures: Iterable[vmpool_pb2.ProviderFailure]) -> list[schemas.ProviderFailure]:
-    """The failures of providers as JSON, in their own words."""
-    return [schemas.ProviderFailure(provider=failure.provider, message=failure.message) for failure in failures]
-
-
-def stopped_of(stopped: Iterable[vmpool_pb2.StoppedSource]) -> list[schemas.StoppedSource]:
-    """The sources that nothing is rented from any more, as JSON."""
-    return [
-        schemas.StoppedSource(
-            provider=source.provider, backend=source.backend, gpu_type=source.gpu_type, message=source.message
-        )
-        for source in stopped
-    ]
-
-
-def diagnosis_of(answer: vmpool_pb2.DiagnoseProvidersResponse) -> schemas.ProviderDiagnosis:
-    """The providers' findings as JSON."""
-    return schemas.ProviderDiagnosis(
-        findings=[
-            schemas.ProviderFinding(
-                provider=found.provider,
-                check=found.check,
-                ok=found.ok,
-                message=found.message,
-                remedy=found.remedy,
-            )
-            for found in answer.findings
-        ]
-    )

@@ -10,7 +10,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from wavepool.scheduler.v1 import disks_pb2 as pb
 
 from gateway.words.enum_names import disk_state_name
-from gateway.words.proto_time import instant_of, seconds_of
+from gateway.words.proto_time import seconds_of
+from gateway.words.shown import shown
 
 GIB = 1 << 30
 MOST_GIB = 1 << 20
@@ -112,46 +113,27 @@ class DiskList(BaseModel):
 
 def disk_of(disk: pb.Disk, names: Mapping[str, str]) -> Disk:
     """A disk; `names` has users' names by their ids."""
-    return Disk(
-        id=disk.disk_id,
-        name=disk.name,
+    return shown(
+        Disk,
+        disk,
         owner=names.get(disk.user_id, disk.user_id),
         owner_id=disk.user_id,
         state=disk_state_name(disk.state).lower(),
-        size_limit_bytes=disk.size_limit_bytes,
         size_bytes=disk.snapshots[-1].size_bytes if disk.snapshots else 0,
-        create_time=instant_of(disk.create_time),
-        last_used_time=instant_of(disk.last_used_time),
-        safe_time=instant_of(disk.safe_time),
-        reservation_id=disk.reservation_id or None,
-        delete_time=instant_of(disk.delete_time),
-        remove_time=instant_of(disk.remove_time),
         snapshots=[snapshot_of(one) for one in disk.snapshots],
     )
 
 
 def snapshot_of(snapshot: pb.DiskSnapshot) -> DiskSnapshot:
     """A snapshot."""
-    return DiskSnapshot(
-        id=snapshot.snapshot_id,
-        time=instant_of(snapshot.time),
-        size_bytes=snapshot.size_bytes,
-        files=snapshot.files,
-        reason=snapshot.reason,
-        seconds=seconds_of(snapshot.duration),
-    )
+    return shown(DiskSnapshot, snapshot, seconds=seconds_of(snapshot.duration))
 
 
 def taken_of(answer: pb.SnapshotDiskResponse) -> TakenSnapshot:
     """A snapshot that was taken on request."""
-    fields = snapshot_of(answer.snapshot).model_dump()
-    return TakenSnapshot(**fields, is_unchanged=answer.is_unchanged, skipped=answer.skipped)
+    return shown(TakenSnapshot, answer, **snapshot_of(answer.snapshot).model_dump())
 
 
 def content_of(answer: pb.GetDiskContentResponse) -> DiskContent:
     """The files of a disk's last snapshot."""
-    return DiskContent(
-        snapshot=snapshot_of(answer.snapshot) if answer.HasField("snapshot") else None,
-        files=[DiskFile(path=one.path, size_bytes=one.size_bytes, time=instant_of(one.time)) for one in answer.files],
-        is_cut=answer.is_cut,
-    )
+    return shown(DiskContent, answer, snapshot=snapshot_of(answer.snapshot) if answer.HasField("snapshot") else None)

@@ -15,6 +15,7 @@ from gateway.submissions.frames import provisioning_fields
 from gateway.submissions.run_frames import Frame
 from gateway.words.enum_names import reservation_state_name, snapshot_reason_name
 from gateway.words.proto_time import instant_of, milliseconds_of, seconds_of
+from gateway.words.shown import shown
 from vocabulary.money import dollars_of
 from vocabulary.ssh_keys import Key
 
@@ -47,41 +48,29 @@ def reservation_of(reservation: pb.Reservation, names: Mapping[str, str], now: d
     is_active = reservation.state == pb.RESERVATION_STATE_ACTIVE
     expires_at = instant_of(reservation.expire_time)
     left = max(0.0, (expires_at - now).total_seconds()) if expires_at and is_active else None
-    return schemas.Reservation(
-        id=reservation.reservation_id,
+    return shown(
+        schemas.Reservation,
+        reservation,
         name=spec.name,
         owner=names.get(reservation.user_id, reservation.user_id),
         owner_id=reservation.user_id,
-        account_id=reservation.account_id,
         state=reservation_state_name(reservation.state).lower(),
-        message=reservation.message,
         gpu_type=spec.gpu_type,
-        machine_gpu_type=reservation.machine_gpu_type or None,
         gpu_count=spec.gpus or 1,
-        machine_id=reservation.machine_id or None,
-        machine_gpus=list(reservation.machine_gpus),
         nodes=[_node_of(one) for one in reservation.nodes],
         hours=_hours(spec.duration),
         queue=spec.queue,
         priority=spec.priority,
         fallback_gpu_types=list(spec.fallback_gpu_types),
-        create_time=instant_of(reservation.create_time),
         start_time=instant_of(spec.start_time),
         launched_at=instant_of(reservation.launch_time),
         active_at=instant_of(reservation.active_time),
         expires_at=expires_at,
-        end_time=instant_of(reservation.end_time),
         time_left_seconds=left,
-        position=reservation.position or None,
-        eta_p50=seconds_of(reservation.eta_p50) if reservation.HasField("eta_p50") else None,
-        eta_p90=seconds_of(reservation.eta_p90) if reservation.HasField("eta_p90") else None,
         disk_name=spec.disk or None,
-        disk_safe_time=instant_of(reservation.disk_safe_time),
-        disk_fault=reservation.disk_fault or None,
         image=spec.image or None,
         build_digest=spec.build_digest or None,
         preserve_entrypoint=spec.preserve_entrypoint,
-        image_digest=reservation.image_digest or None,
         steps=[schemas.Step(name=step.name, seconds=seconds_of(step.duration)) for step in reservation.steps],
         extensions=[
             schemas.Extension(
@@ -90,10 +79,6 @@ def reservation_of(reservation: pb.Reservation, names: Mapping[str, str], now: d
             for one in reservation.extensions
         ],
         history=[_act_of(one, names) for one in reservation.acts if one.WhichOneof("event") in ACTS],
-        gaps=list(reservation.gaps),
-        software=dict(reservation.software),
-        host_key=reservation.host_key or None,
-        login_user=reservation.login_user or None,
         ssh_command=_command(reservation.reservation_id) if is_active else None,
         users=list(dict.fromkeys(key.user for key in spec.keys)),
         editors=[one.user for one in reservation.editors],
@@ -104,12 +89,9 @@ def reservation_of(reservation: pb.Reservation, names: Mapping[str, str], now: d
         oom_count=reservation.out_of_memory_kills,
         last_oom_at=instant_of(reservation.last_out_of_memory_time),
         last_login_at=instant_of(reservation.last_login_time),
-        idle_since=instant_of(reservation.idle_since),
-        connections=reservation.connections,
         price_per_gpu_hour=dollars_of(reservation.price_micros_per_hour),
         # The scheduler keeps the amount that once was, which bounds the charge.
         hold_usd=0.0 if reservation.state in OVER else dollars_of(reservation.hold_micros),
-        cost_usd=dollars_of(reservation.cost_micros),
         events_url=f"{reservation_path(reservation.reservation_id)}/events",
     )
 
@@ -133,16 +115,8 @@ def _act_of(event: pb.ReservationEvent, names: Mapping[str, str]) -> schemas.Act
 
 
 def _node_of(node: pb.ReservationNode) -> schemas.Node:
-    return schemas.Node(
-        rank=node.rank,
-        machine_id=node.machine_id or None,
-        machine_gpus=list(node.machine_gpus),
-        state=reservation_state_name(node.state).lower(),
-        ready_at=instant_of(node.ready_time),
-        host_key=node.host_key or None,
-        login_user=node.login_user or None,
-        gaps=list(node.gaps),
-    )
+    state = reservation_state_name(node.state).lower()
+    return shown(schemas.Node, node, state=state, ready_at=instant_of(node.ready_time))
 
 
 def fingerprint_of(key: SessionKey) -> str:
@@ -155,16 +129,13 @@ def fingerprint_of(key: SessionKey) -> str:
 
 def quote_of(quote: pb.QuoteReservationResponse) -> schemas.ReservationQuote:
     """A quote."""
-    return schemas.ReservationQuote(
-        gpu_type=quote.gpu_type,
+    return shown(
+        schemas.ReservationQuote,
+        quote,
         gpu_count=quote.gpus,
         machines=max(1, quote.machines),
         hours=_hours(quote.duration),
         price_per_gpu_hour=dollars_of(quote.price_micros_per_hour),
-        hold_usd=dollars_of(quote.hold_micros),
-        eta_p50=seconds_of(quote.eta_p50) if quote.HasField("eta_p50") else None,
-        eta_p90=seconds_of(quote.eta_p90) if quote.HasField("eta_p90") else None,
-        start_time=instant_of(quote.start_time),
     )
 
 
@@ -179,14 +150,12 @@ def _calendar_entry(
     one: pb.CalendarEntry, names: Mapping[str, str], account_ids: Container[str]
 ) -> schemas.CalendarEntry:
     is_visible = one.account_id in account_ids
-    return schemas.CalendarEntry(
-        gpu_type=one.gpu_type,
+    return shown(
+        schemas.CalendarEntry,
+        one,
         gpu_count=one.gpus,
         start_time=instant_of(one.begin_time),
-        end_time=instant_of(one.end_time),
         state=reservation_state_name(one.state).lower(),
-        machine_id=one.machine_id or None,
-        late=one.late,
         reservation_id=one.reservation_id if is_visible else None,
         name=one.name if is_visible else None,
         owner=names.get(one.user_id, one.user_id) if is_visible else None,
@@ -195,36 +164,18 @@ def _calendar_entry(
 
 def availability_of(found: pb.GetAvailabilityResponse) -> schemas.Availability:
     """The machines and queue of each GPU type."""
-    return schemas.Availability(
-        gpu_types=[
-            schemas.GpuAvailability(
-                gpu_type=one.gpu_type,
-                total_gpus=one.total_gpus,
-                free_gpus=one.free_gpus,
-                largest_free=one.largest_free,
-                reserved_gpus=one.reserved_gpus,
-                queue_length=one.queue_length,
-                price_per_gpu_hour=dollars_of(one.price_micros_per_hour),
-                waits=[
-                    schemas.SizeWait(
-                        gpu_count=wait.gpus,
-                        eta_p50=seconds_of(wait.eta_p50) if wait.HasField("eta_p50") else None,
-                        eta_p90=seconds_of(wait.eta_p90) if wait.HasField("eta_p90") else None,
-                    )
-                    for wait in one.waits
-                ],
-                next_dated_time=instant_of(one.next_dated_time),
-                next_dated_gpus=one.next_dated_gpus,
-                maintenance=one.maintenance or None,
-                queue_head=_queue_head_of(one.queue_head) if one.HasField("queue_head") else None,
-            )
-            for one in found.gpu_types
-        ]
+    return schemas.Availability(gpu_types=[_gpu_availability_of(one) for one in found.gpu_types])
+
+
+def _gpu_availability_of(one: pb.GpuAvailability) -> schemas.GpuAvailability:
+    head = one.queue_head if one.HasField("queue_head") else None
+    return shown(
+        schemas.GpuAvailability,
+        one,
+        price_per_gpu_hour=dollars_of(one.price_micros_per_hour),
+        waits=[shown(schemas.SizeWait, wait, gpu_count=wait.gpus) for wait in one.waits],
+        queue_head=head and shown(schemas.QueueHead, head, gpu_count=head.gpus),
     )
-
-
-def _queue_head_of(head: pb.QueueHead) -> schemas.QueueHead:
-    return schemas.QueueHead(gpu_count=head.gpus, create_time=instant_of(head.create_time), reason=head.reason)
 
 
 def frame_of(event: pb.ReservationEvent) -> Frame | None:
@@ -412,14 +363,12 @@ def usage_of(answer: pb.GetReservationUsageResponse, names: Mapping[str, str]) -
     """GPU hours by day and user."""
     return schemas.ReservationUsage(
         usage=[
-            schemas.UsageOfDay(
+            shown(
+                schemas.UsageOfDay,
+                one,
                 day=one.day.ToDatetime().date(),
-                account_id=one.account_id,
-                user_id=one.user_id,
                 user=names.get(one.user_id, one.user_id),
-                gpu_type=one.gpu_type,
                 gpu_hours=round(one.gpu_time.ToTimedelta() / timedelta(hours=1), 4),
-                reservations=one.reservations,
             )
             for one in answer.usage
         ]

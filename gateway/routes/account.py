@@ -14,11 +14,9 @@ from wavepool.scheduler.v1.scheduler_pb2 import GetAllowanceRequest
 
 from gateway.dependencies import TheAccount, TheCaller, TheGateway
 from gateway.http.route_docs import problems
-from gateway.submissions.allowance import Limits, limits_of
+from gateway.submissions.allowance import Limits
 from gateway.upstreams import CALL_TIMEOUT_SECONDS
-from gateway.words.enum_names import posting_kind_name
-from gateway.words.proto_time import instant_of
-from vocabulary.money import dollars_of
+from gateway.words.shown import shown
 
 router = APIRouter(tags=["account"])
 
@@ -78,7 +76,7 @@ async def get_limits(
     """Get how many submissions your account may make now, with the limits and their use."""
     request = GetAllowanceRequest(account_id=account.seen_account(account_id))
     answer = await gateway.upstreams.scheduler.GetAllowance(request, timeout=CALL_TIMEOUT_SECONDS)
-    return limits_of(answer.allowance)
+    return shown(Limits, answer.allowance)
 
 
 @router.get("/costs")
@@ -100,23 +98,10 @@ async def get_costs(
 
 def costs_of(balance: billing_pb2.GetBalanceResponse, page: billing_pb2.ListPostingsResponse) -> Costs:
     """An account's credit and a page of its ledger."""
-    return Costs(
-        account_name=balance.account_name,
-        granted_usd=dollars_of(balance.granted_micros),
-        charged_usd=dollars_of(balance.charged_micros),
-        held_usd=dollars_of(balance.held_micros),
-        available_usd=dollars_of(balance.available_micros),
+    return shown(
+        Costs,
+        balance,
         alert_threshold_pct=balance.alert_threshold_permille / 10,
-        alert_fired=balance.alert_fired,
-        postings=[
-            Posting(
-                id=posting.posting_id,
-                create_time=instant_of(posting.create_time),
-                kind=posting_kind_name(posting.kind),
-                amount_usd=dollars_of(posting.amount_micros),
-                description=posting.description,
-            )
-            for posting in page.postings
-        ],
+        postings=[shown(Posting, posting) for posting in page.postings],
         next_page_token=page.next_page_token,
     )

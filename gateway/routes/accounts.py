@@ -17,8 +17,8 @@ from gateway.http.route_docs import problems
 from gateway.routes.identity_calls import GrantUsd, Name, Reference, call
 from gateway.upstreams import CALL_TIMEOUT_SECONDS
 from gateway.words.enum_names import owner_word
-from gateway.words.proto_time import instant_of
-from vocabulary.money import dollars_of, micros_of
+from gateway.words.shown import shown
+from vocabulary.money import micros_of
 
 router = APIRouter(prefix="/accounts", tags=["accounts"], route_class=JsonRoute)
 
@@ -81,7 +81,9 @@ async def list_accounts(caller: TheAccount, gateway: TheGateway) -> AccountList:
     """List your account and those of your teams; operators and administrators see all."""
     request = ListAccountsRequest(caller_token_id=caller.token_id)
     answer = await call(gateway.upstreams.identity.ListAccounts, request)
-    return AccountList(accounts=[account_summary_of(account) for account in answer.accounts])
+    return AccountList(
+        accounts=[shown(AccountSummary, account, owner=owner_word(account.owner)) for account in answer.accounts]
+    )
 
 
 @router.get("/{account}", responses=problems(403, 404))
@@ -99,24 +101,7 @@ async def _with_credit(gateway: Gateway, account: identity_pb2.Account) -> Accou
     return account_of(account, balance)
 
 
-def account_summary_of(account: identity_pb2.Account) -> AccountSummary:
-    """An account and its owner."""
-    return AccountSummary(
-        id=account.account_id,
-        name=account.name,
-        create_time=instant_of(account.create_time),
-        owner=owner_word(account.owner),
-        owner_id=account.owner_id,
-        owner_name=account.owner_name,
-    )
-
-
 def account_of(account: identity_pb2.Account, balance: billing_pb2.GetBalanceResponse) -> Account:
     """An account with its credit."""
-    return Account(
-        **account_summary_of(account).model_dump(),
-        granted_usd=dollars_of(balance.granted_micros),
-        charged_usd=dollars_of(balance.charged_micros),
-        held_usd=dollars_of(balance.held_micros),
-        available_usd=dollars_of(balance.available_micros),
-    )
+    own = shown(AccountSummary, account, owner=owner_word(account.owner))
+    return shown(Account, balance, **own.model_dump())

@@ -20,14 +20,9 @@ from gateway.dependencies import TheAccount, TheAdmin, TheGateway
 from gateway.http.json_route import JsonRoute
 from gateway.http.route_docs import problems
 from gateway.upstreams import CALL_TIMEOUT_SECONDS
-from gateway.words.enum_names import (
-    alert_comparison_sign,
-    alert_event_name,
-    alert_phase_name,
-    alert_severity_name,
-    delivery_outcome_name,
-)
-from gateway.words.proto_time import instant_of, seconds_of
+from gateway.words.enum_names import alert_comparison_sign
+from gateway.words.proto_time import seconds_of
+from gateway.words.shown import shown
 
 router = APIRouter(prefix="/alerts", tags=["alerts"], route_class=JsonRoute)
 
@@ -156,7 +151,7 @@ async def list_alerts(account: TheAccount, gateway: TheGateway, account_id: Acco
     """List the alerts that are firing or pending now, newest first."""
     request = ListAlertsRequest(account_id=_whose(account, account_id))
     answer = await gateway.upstreams.alerts.ListAlerts(request, timeout=CALL_TIMEOUT_SECONDS)
-    return AlertList(alerts=[alert_of(alert) for alert in answer.alerts])
+    return shown(AlertList, answer)
 
 
 @router.get("/history", responses=problems(404))
@@ -184,11 +179,7 @@ async def list_alert_rules(account: TheAccount, gateway: TheGateway) -> AlertRul
     answer = await gateway.upstreams.alerts.ListAlertRules(ListAlertRulesRequest(), timeout=CALL_TIMEOUT_SECONDS)
     return AlertRules(
         rules=[rule_of(rule) for rule in answer.rules if account.oversees or rule.about_accounts],
-        channels=[
-            AlertChannel(name=one.name, kind=one.kind, least_severity=alert_severity_name(one.least_severity))
-            for one in answer.channels
-            if account.oversees
-        ],
+        channels=[shown(AlertChannel, one) for one in answer.channels if account.oversees],
     )
 
 
@@ -196,12 +187,7 @@ async def list_alert_rules(account: TheAccount, gateway: TheGateway) -> AlertRul
 async def send_test_alert(body: AlertTest, _: TheAdmin, gateway: TheGateway) -> AlertTestResult:
     """Send a test message through one channel, or through each, and report the outcome."""
     request = SendTestAlertRequest(channel=body.channel)
-    answer = await gateway.upstreams.alerts.SendTestAlert(request, timeout=TEST_TIMEOUT_SECONDS)
-    return AlertTestResult(
-        deliveries=[
-            TestDelivery(channel=one.channel, delivered=one.delivered, failure=one.failure) for one in answer.deliveries
-        ]
-    )
+    return shown(AlertTestResult, await gateway.upstreams.alerts.SendTestAlert(request, timeout=TEST_TIMEOUT_SECONDS))
 
 
 def _whose(caller: Caller, account_id: str) -> str | None:
@@ -211,59 +197,14 @@ def _whose(caller: Caller, account_id: str) -> str | None:
     return caller.seen_account(account_id)
 
 
-def alert_of(alert: alerts_pb2.Alert) -> Alert:
-    """An active alert."""
-    return Alert(
-        id=alert.alert_id,
-        rule=alert.rule,
-        severity=alert_severity_name(alert.severity),
-        phase=alert_phase_name(alert.phase),
-        no_data=alert.no_data,
-        source=alert.source,
-        labels=dict(alert.labels),
-        summary=alert.summary,
-        value=alert.value,
-        since=instant_of(alert.since),
-        reading_time=instant_of(alert.reading_time),
-    )
-
-
 def transition_of(transition: alerts_pb2.AlertTransition, *, for_admin: bool) -> AlertTransition:
     """A transition; which channels the operator has, and how they fail, is for operators."""
-    return AlertTransition(
-        id=transition.transition_id,
-        alert_id=transition.alert_id,
-        rule=transition.rule,
-        severity=alert_severity_name(transition.severity),
-        event=alert_event_name(transition.event),
-        labels=dict(transition.labels),
-        summary=transition.summary,
-        value=transition.value,
-        time=instant_of(transition.time),
-        deliveries=[
-            AlertDelivery(
-                channel=delivery.channel,
-                outcome=delivery_outcome_name(delivery.outcome),
-                attempts=delivery.attempts,
-                time=instant_of(delivery.time),
-                failure=delivery.failure,
-            )
-            for delivery in transition.deliveries
-            if for_admin
-        ],
-    )
+    whole = shown(AlertTransition, transition)
+    return whole if for_admin else whole.model_copy(update={"deliveries": []})
 
 
 def rule_of(rule: alerts_pb2.AlertRule) -> AlertRule:
     """A rule."""
-    return AlertRule(
-        name=rule.name,
-        severity=alert_severity_name(rule.severity),
-        reading=rule.reading,
-        comparison=alert_comparison_sign(rule.comparison),
-        threshold=rule.threshold,
-        clear_threshold=rule.clear_threshold,
-        for_seconds=seconds_of(rule.for_duration),
-        summary=rule.summary,
-        last_reading_time=instant_of(rule.last_reading_time),
+    return shown(
+        AlertRule, rule, comparison=alert_comparison_sign(rule.comparison), for_seconds=seconds_of(rule.for_duration)
     )

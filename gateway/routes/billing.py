@@ -15,10 +15,11 @@ from gateway.http.json_route import JsonRoute
 from gateway.http.route_docs import Responses, problems
 from gateway.money import schemas
 from gateway.money.statement_page import statement_csv, statement_page
-from gateway.money.views import budgets_of, grants_of, proof_of, report_of, statement_of
+from gateway.money.views import budgets_of, proof_of, report_of, statement_of
 from gateway.upstreams import CALL_TIMEOUT_SECONDS
 from gateway.words.proto_time import RequestInstant, timestamp_of
-from vocabulary.money import dollars_of, micros_of
+from gateway.words.shown import shown
+from vocabulary.money import micros_of
 
 router = APIRouter(prefix="/billing", tags=["billing"], route_class=JsonRoute)
 
@@ -88,7 +89,7 @@ async def get_statement(
 async def list_grants(account: TheAccount, gateway: TheGateway, account_id: AccountId = "") -> schemas.GrantList:
     """List an account's grants with what is left of each, newest first."""
     request = billing_pb2.ListGrantsRequest(account_id=account.seen_account(account_id))
-    return grants_of(await gateway.upstreams.billing.ListGrants(request, timeout=CALL_TIMEOUT_SECONDS))
+    return shown(schemas.GrantList, await gateway.upstreams.billing.ListGrants(request, timeout=CALL_TIMEOUT_SECONDS))
 
 
 @router.post("/grants", status_code=201, responses=problems(403, 404, 409, 422))
@@ -104,7 +105,7 @@ async def grant_credit(
         expire_time=timestamp_of(body.expire_time),
     )
     answer = await gateway.upstreams.billing.GrantCredit(request, timeout=CALL_TIMEOUT_SECONDS)
-    return schemas.Credit(available_usd=dollars_of(answer.available_micros))
+    return shown(schemas.Credit, answer)
 
 
 @router.post("/revocations", status_code=201, responses=problems(403, 404, 409, 422))
@@ -119,7 +120,7 @@ async def revoke_credit(
         description=body.description,
     )
     answer = await gateway.upstreams.billing.RevokeCredit(request, timeout=CALL_TIMEOUT_SECONDS)
-    return schemas.Credit(available_usd=dollars_of(answer.available_micros))
+    return shown(schemas.Credit, answer)
 
 
 @router.post("/refunds", status_code=201, responses=problems(403, 404, 409, 422))
@@ -134,7 +135,7 @@ async def refund_charge(
         description=body.description,
     )
     answer = await gateway.upstreams.billing.RefundCharge(request, timeout=CALL_TIMEOUT_SECONDS)
-    return schemas.Credit(available_usd=dollars_of(answer.available_micros))
+    return shown(schemas.Credit, answer)
 
 
 @router.get("/budgets", responses=problems(403))
@@ -156,7 +157,7 @@ async def set_budget(body: schemas.BudgetRequest, _: TheAdmin, gateway: TheGatew
     )
     request = billing_pb2.SetBudgetRequest(budget=budget)
     answer = await gateway.upstreams.billing.SetBudget(request, timeout=CALL_TIMEOUT_SECONDS)
-    return schemas.NewBudget(id=answer.budget_id)
+    return shown(schemas.NewBudget, answer)
 
 
 @router.delete("/budgets/{budget_id}", status_code=204, responses=problems(403, 404))

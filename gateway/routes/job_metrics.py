@@ -7,19 +7,18 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Annotated
 
-import grpc
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 from wavepool.billing.v1.identity_pb2 import ListNamesRequest
 from wavepool.scheduler.v1 import metrics_pb2
 
 from gateway.dependencies import Gateway, TheAccount, TheGateway
-from gateway.http.errors import ProblemError
 from gateway.http.json_route import JsonRoute
 from gateway.http.route_docs import problems
-from gateway.http.rpc_status import problem_of_rpc
+from gateway.routes.identity_calls import call
 from gateway.upstreams import CALL_TIMEOUT_SECONDS
 from gateway.words.proto_time import RequestInstant, instant_of, timestamp_of
+from gateway.words.shown import shown
 
 router = APIRouter(prefix="/metrics", tags=["metrics"], route_class=JsonRoute)
 
@@ -128,17 +127,15 @@ async def get_job_metrics(
         start_time=timestamp_of(since),
         end_time=timestamp_of(until),
     )
-    try:
-        found = await gateway.upstreams.metrics.GetJobMetrics(request, timeout=CALL_TIMEOUT_SECONDS)
-    except grpc.aio.AioRpcError as error:
-        raise ProblemError(problem_of_rpc(error, {"start_time": "since", "end_time": "until"})) from error
+    field_names = {"start_time": "since", "end_time": "until"}
+    found = await call(gateway.upstreams.metrics.GetJobMetrics, request, field_names)
     names = await _names(gateway, [one.group for one in found.groups] if group_by is Grouping.USER else [])
     return JobMetrics(
         group_by=group_by,
         since=instant_of(found.start_time),
         until=instant_of(found.end_time),
         kept_since=instant_of(found.kept_since_time),
-        groups=[_figures_of(one, names.get(one.group, one.group)) for one in found.groups],
+        groups=[shown(JobFigures, one, name=names.get(one.group, one.group)) for one in found.groups],
     )
 
 
@@ -147,12 +144,7 @@ async def get_queue_metrics(_: TheAccount, gateway: TheGateway) -> QueueMetrics:
     """Count the jobs that wait and run now, by queue and GPU type."""
     request = metrics_pb2.GetCurrentMetricsRequest()
     found = await gateway.upstreams.metrics.GetCurrentMetrics(request, timeout=CALL_TIMEOUT_SECONDS)
-    return QueueMetrics(
-        queues=[
-            QueueFigures(**{name: getattr(one, name) for name in QueueFigures.model_fields}) for one in found.queues
-        ],
-        window_seconds=found.window_seconds,
-    )
+    return shown(QueueMetrics, found)
 
 
 async def _names(gateway: Gateway, user_ids: list[str]) -> Mapping[str, str]:
@@ -160,26 +152,3 @@ async def _names(gateway: Gateway, user_ids: list[str]) -> Mapping[str, str]:
     if not request.user_ids:
         return {}
     return (await gateway.upstreams.identity.ListNames(request, timeout=CALL_TIMEOUT_SECONDS)).names
-
-
-def _figures_of(one: metrics_pb2.JobMetrics, name: str) -> JobFigures:
-    return JobFigures(
-        group=one.group,
-        name=name,
-        jobs=one.jobs,
-        succeeded=one.succeeded,
-        accepted=one.accepted,
-        failed=one.failed,
-        cancelled=one.cancelled,
-        lost_attempts=one.lost_attempts,
-        wait=_spread_of(one.wait) if one.HasField("wait") else None,
-        run=_spread_of(one.run) if one.HasField("run") else None,
-        useful_gpu_seconds=one.useful_gpu_seconds,
-        paid_gpu_seconds=one.paid_gpu_seconds,
-        efficiency=one.efficiency if one.HasField("efficiency") else None,
-        gflops=one.gflops or None,
-    )
-
-
-def _spread_of(spread: metrics_pb2.Spread) -> Spread:
-    return Spread(p50_seconds=spread.p50_seconds, p90_seconds=spread.p90_seconds)

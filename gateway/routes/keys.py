@@ -7,7 +7,6 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Response
 from pydantic import BaseModel, ConfigDict, Field
-from wavepool.billing.v1 import identity_pb2
 from wavepool.billing.v1.identity_pb2 import (
     AddKeyRequest,
     BeginGithubClaimRequest,
@@ -21,7 +20,7 @@ from gateway.http.json_route import JsonRoute
 from gateway.http.route_docs import problems
 from gateway.reservations.schemas import PublicKey
 from gateway.routes.identity_calls import call
-from gateway.words.proto_time import instant_of
+from gateway.words.shown import shown
 
 router = APIRouter(prefix="/keys", tags=["keys"], route_class=JsonRoute)
 
@@ -101,27 +100,21 @@ class ClaimedName(BaseModel):
 async def add_key(body: KeyRequest, caller: TheManager, gateway: TheGateway, user: UserQuery = "") -> UserKey:
     """Add a public key, which new reservations will accept. A key that you already have is not changed."""
     request = AddKeyRequest(caller_token_id=caller.token_id, user=user, public_key=body.public_key, name=body.name)
-    return key_of((await call(gateway.upstreams.identity.AddKey, request)).key)
+    return shown(UserKey, (await call(gateway.upstreams.identity.AddKey, request)).key)
 
 
 @router.get("", responses=problems(403, 404))
 async def list_keys(caller: TheAccount, gateway: TheGateway, user: UserQuery = "") -> KeyList:
     """List your public keys."""
     request = ListKeysRequest(caller_token_id=caller.token_id, user=user)
-    answer = await call(gateway.upstreams.identity.ListKeys, request)
-    return KeyList(keys=[key_of(key) for key in answer.keys], github_name=answer.github_name)
+    return shown(KeyList, await call(gateway.upstreams.identity.ListKeys, request))
 
 
 @router.post("/claims", status_code=201, responses=problems(403, 409))
 async def begin_claim(body: ClaimRequest, caller: TheManager, gateway: TheGateway) -> Claim:
     """Begin to claim a name on GitHub. To prove that it is yours, sign the challenge with one of its keys."""
     request = BeginGithubClaimRequest(caller_token_id=caller.token_id, github_name=body.github_name)
-    answer = await call(gateway.upstreams.identity.BeginGithubClaim, request)
-    return Claim(
-        challenge=answer.challenge,
-        expire_time=instant_of(answer.expire_time),
-        fingerprints=list(answer.fingerprints),
-    )
+    return shown(Claim, await call(gateway.upstreams.identity.BeginGithubClaim, request))
 
 
 @router.put("/claims", responses=problems(403, 409))
@@ -147,15 +140,3 @@ async def remove_key(
     request = RemoveKeyRequest(caller_token_id=caller.token_id, key=key)
     await call(gateway.upstreams.identity.RemoveKey, request)
     return Response(status_code=204)
-
-
-def key_of(key: identity_pb2.Key) -> UserKey:
-    """A public key."""
-    return UserKey(
-        id=key.key_id,
-        user_id=key.user_id,
-        name=key.name,
-        type=key.type,
-        fingerprint=key.fingerprint,
-        create_time=instant_of(key.create_time),
-    )

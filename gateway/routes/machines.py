@@ -19,8 +19,9 @@ from gateway.http.route_docs import LOG, MACHINE_STREAM, NO_MORE_EVENTS, problem
 from gateway.http.sse import EventStream, resume_point
 from gateway.machines import desk as machine_desk
 from gateway.machines.schemas import Machine, MachineList, MachineOrder, OrderedMachine
-from gateway.machines.views import failures_of, machine_of, machine_path, stopped_of
+from gateway.machines.views import machine_of, machine_path
 from gateway.upstreams import CALL_TIMEOUT_SECONDS
+from gateway.words.shown import shown
 
 router = APIRouter(prefix="/machines", tags=["machines"], route_class=JsonRoute)
 
@@ -38,11 +39,8 @@ async def list_machines(
     """List the machines of the pool, with the cost of each so far."""
     request = ListMachinesRequest(include_ended=include_ended)
     answer = await gateway.upstreams.vmpool.ListMachines(request, timeout=CALL_TIMEOUT_SECONDS)
-    return MachineList(
-        machines=[machine_of(await jobs.hide_others(machine)) for machine in answer.machines],
-        refused_providers=failures_of(answer.refused_providers),
-        stopped_sources=stopped_of(answer.stopped_sources),
-    )
+    machines = [machine_of(await jobs.hide_others(machine)) for machine in answer.machines]
+    return shown(MachineList, answer, machines=machines)
 
 
 @router.post("", status_code=202, responses=problems(403, 409, 429))

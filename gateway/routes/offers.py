@@ -13,8 +13,9 @@ from wavepool.vmpool.v1.vmpool_pb2 import DiagnoseProvidersRequest, ListOffersRe
 from gateway.dependencies import Gateway, TheAccount, TheGateway, TheOperator
 from gateway.http.route_docs import problems
 from gateway.machines.schemas import OfferList, ProviderDiagnosis, ResumedRenting
-from gateway.machines.views import diagnosis_of, offers_of, stopped_of
+from gateway.machines.views import offers_of
 from gateway.upstreams import CALL_TIMEOUT_SECONDS
+from gateway.words.shown import shown
 
 router = APIRouter(tags=["machines"])
 
@@ -40,7 +41,8 @@ async def list_offers(
 async def diagnose_providers(_: TheOperator, gateway: TheGateway) -> ProviderDiagnosis:
     """Find out why the pool's providers cannot make machines, and how to fix it."""
     request = DiagnoseProvidersRequest()
-    return diagnosis_of(await gateway.upstreams.vmpool.DiagnoseProviders(request, timeout=PROVIDERS_TIMEOUT_SECONDS))
+    answer = await gateway.upstreams.vmpool.DiagnoseProviders(request, timeout=PROVIDERS_TIMEOUT_SECONDS)
+    return shown(ProviderDiagnosis, answer)
 
 
 @router.post("/providers/resume", responses=problems(403))
@@ -52,7 +54,7 @@ async def resume_renting(
     """Rent machines again from stopped sources, after their fault is fixed."""
     request = ResumeRentingRequest(gpu_type=gpu_type)
     answer = await gateway.upstreams.vmpool.ResumeRenting(request, timeout=CALL_TIMEOUT_SECONDS)
-    return ResumedRenting(resumed_sources=stopped_of(answer.resumed_sources))
+    return shown(ResumedRenting, answer)
 
 
 async def _prices(gateway: Gateway) -> ListPricesResponse | None:

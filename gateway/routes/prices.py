@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Annotated
 
-import grpc
 from fastapi import APIRouter, Query
 from google.protobuf.duration_pb2 import Duration
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
@@ -18,16 +17,15 @@ from wavepool.billing.v1.prices_pb2 import (
 )
 
 from gateway.dependencies import TheAccount, TheAdmin, TheGateway
-from gateway.http.errors import ProblemError
 from gateway.http.json_route import JsonRoute
 from gateway.http.route_docs import problems
-from gateway.http.rpc_status import problem_of_rpc
+from gateway.routes.identity_calls import call
 from gateway.upstreams import CALL_TIMEOUT_SECONDS
-from gateway.words.enum_names import price_source_name
-from gateway.words.proto_time import NoNumber, instant_of, seconds_of
+from gateway.words.proto_time import NoNumber
+from gateway.words.shown import shown
 from servicekit.rpc.proto_time import duration_to_proto, instant_to_proto
 from vocabulary.gpu_types import title_of
-from vocabulary.money import dollars_of, dollars_text, micros_of
+from vocabulary.money import dollars_text, micros_of
 
 router = APIRouter(tags=["prices"], route_class=JsonRoute)
 
@@ -152,11 +150,7 @@ async def set_price(body: NewPrice, _: TheAdmin, gateway: TheGateway) -> PricePe
         replace_planned=body.replace_planned,
         currency=body.currency,
     )
-    try:
-        answer = await gateway.upstreams.prices.SetPrice(request, timeout=CALL_TIMEOUT_SECONDS)
-    except grpc.aio.AioRpcError as error:
-        raise ProblemError(problem_of_rpc(error, FIELD_NAMES)) from error
-    return period_of(answer.period)
+    return period_of((await call(gateway.upstreams.prices.SetPrice, request, FIELD_NAMES)).period)
 
 
 @router.get("/prices/history")
@@ -197,57 +191,19 @@ async def get_quote(
         spot=spot,
         duration=None if duration_seconds is None else _duration(duration_seconds),
     )
-    try:
-        return quote_of(await gateway.upstreams.prices.GetQuote(request, timeout=CALL_TIMEOUT_SECONDS))
-    except grpc.aio.AioRpcError as error:
-        raise ProblemError(problem_of_rpc(error, FIELD_NAMES)) from error
+    return shown(Quote, await call(gateway.upstreams.prices.GetQuote, request, FIELD_NAMES))
 
 
 def price_of(price: prices_pb2.Price, *, spot: bool) -> GpuTimePrice:
     """A price of now."""
     dollars = f"{dollars_text(price.price_micros_per_hour)}/hr"
-    return GpuTimePrice(
-        gpu_type=price.gpu_type,
-        spot=spot,
-        price_usd_per_hour=dollars_of(price.price_micros_per_hour),
-        minimum_billed_seconds=seconds_of(price.minimum_billed),
-        billing_increment_seconds=seconds_of(price.billing_increment),
-        start_time=instant_of(price.start_time),
-        end_time=instant_of(price.end_time),
-        text=title_of(price.gpu_type, f"spot, {dollars}" if spot else dollars),
-    )
+    text = title_of(price.gpu_type, f"spot, {dollars}" if spot else dollars)
+    return shown(GpuTimePrice, price, spot=spot, text=text)
 
 
 def period_of(period: prices_pb2.PricePeriod) -> PricePeriod:
     """A price with its period."""
-    return PricePeriod(
-        **price_of(period.price, spot=period.spot).model_dump(),
-        id=period.period_id,
-        source=price_source_name(period.source),
-        create_time=instant_of(period.create_time),
-    )
-
-
-def quote_of(answer: prices_pb2.GetQuoteResponse) -> Quote:
-    """A quote."""
-    return Quote(
-        hour_usd=dollars_of(answer.hour_micros),
-        price_usd=dollars_of(answer.price_micros),
-        minimum_usd=dollars_of(answer.minimum_micros),
-        hold_usd=dollars_of(answer.hold_micros),
-        duration_seconds=seconds_of(answer.duration),
-        longest_run_seconds=seconds_of(answer.longest_run),
-        lines=[
-            QuoteLine(
-                gpu_type=line.gpu_type,
-                price_usd_per_hour=dollars_of(line.price_micros_per_hour),
-                hour_usd=dollars_of(line.hour_micros),
-                price_usd=dollars_of(line.price_micros),
-                minimum_usd=dollars_of(line.minimum_micros),
-            )
-            for line in answer.lines
-        ],
-    )
+    return shown(PricePeriod, period, **price_of(period.price, spot=period.spot).model_dump())
 
 
 def _duration(seconds: float) -> Duration:

@@ -16,9 +16,8 @@ from gateway.http.errors import Problem, ProblemError
 from gateway.http.route_docs import problems
 from gateway.http.rpc_status import problem_of_rpc
 from gateway.upstreams import CALL_TIMEOUT_SECONDS
-from gateway.words.enum_names import reuse_name
-from gateway.words.proto_time import seconds_of
-from vocabulary.money import MICROS_PER_DOLLAR, dollars_of
+from gateway.words.shown import shown
+from vocabulary.money import dollars_of
 
 router = APIRouter(prefix="/billing", tags=["billing"])
 
@@ -143,78 +142,13 @@ def projections_of(
     answer: projections_pb2.ListScenariosResponse, history: projections_pb2.ProjectCostsResponse
 ) -> Projections:
     """The scenarios and the projection from the days that were."""
-    return Projections(
-        assumptions=_assumptions_of(answer.assumptions),
-        scenarios=[
-            Scenario(tasks_per_day=one.tasks_per_day, cases=[_case_of(case) for case in one.cases])
-            for one in answer.scenarios
-        ],
-        circulating=[
-            CirculatingFigure(
-                tasks_per_day=figure.tasks_per_day,
-                month_low_usd=dollars_of(figure.low_micros),
-                month_high_usd=dollars_of(figure.high_micros),
-                grant_months=figure.months,
-            )
-            for figure in answer.circulating
-        ],
-        left_out=list(answer.left_out),
-        history=_history_of(history),
-    )
-
-
-def _assumptions_of(assumed: projections_pb2.Assumptions) -> Assumptions:
-    return Assumptions(
-        gpu_type=assumed.gpu_type,
-        price_usd_per_hour=dollars_of(assumed.price_micros_per_hour),
-        minimum_billed_seconds=seconds_of(assumed.minimum_billed),
-        billing_increment_seconds=seconds_of(assumed.billing_increment),
-        cold_start_seconds=seconds_of(assumed.cold_start),
-        run_seconds=seconds_of(assumed.run),
-        idle_timeout_seconds=seconds_of(assumed.idle_timeout),
-        warm_share=assumed.warm_share,
-        grant_usd=dollars_of(assumed.grant_micros),
-        days_per_month=assumed.days_per_month,
-    )
-
-
-def _case_of(case: projections_pb2.ScenarioCase) -> ScenarioCase:
-    return ScenarioCase(
-        reuse=reuse_name(case.reuse),
-        warm_share=case.warm_share,
-        idle_seconds_per_task=seconds_of(case.idle_per_task),
-        billed_seconds_per_task=seconds_of(case.billed_per_task),
-        task_usd=dollars_of(case.task_micros),
-        month_usd=dollars_of(case.month_micros),
-        grant_months=case.grant_months if case.HasField("grant_months") else None,
-    )
-
-
-def _history_of(answer: projections_pb2.ProjectCostsResponse) -> HistoryProjection:
-    month = answer.month
-    return HistoryProjection(
-        days=answer.days,
-        least_days=answer.least_days,
-        remaining_usd=dollars_of(answer.remaining_micros),
-        month=MonthRange(
-            low_usd=dollars_of(month.low_micros),
-            middle_usd=dollars_of(month.middle_micros),
-            high_usd=dollars_of(month.high_micros),
+    circulating = [
+        CirculatingFigure(
+            tasks_per_day=figure.tasks_per_day,
+            month_low_usd=dollars_of(figure.low_micros),
+            month_high_usd=dollars_of(figure.high_micros),
+            grant_months=figure.months,
         )
-        if answer.HasField("month")
-        else None,
-        months_left_low=answer.months_left_low if answer.HasField("months_left_low") else None,
-        months_left_high=answer.months_left_high if answer.HasField("months_left_high") else None,
-        task_costs=_task_costs_of(answer.task_costs) if answer.HasField("task_costs") else None,
-    )
-
-
-def _task_costs_of(costs: projections_pb2.TaskCosts) -> TaskCosts:
-    return TaskCosts(
-        tasks=costs.tasks,
-        cold_tasks=costs.cold_tasks,
-        spent_usd=dollars_of(costs.spent_micros),
-        mean_usd=costs.mean_micros / MICROS_PER_DOLLAR,
-        cold_usd=costs.cold_micros / MICROS_PER_DOLLAR if costs.HasField("cold_micros") else None,
-        warm_usd=costs.warm_micros / MICROS_PER_DOLLAR if costs.HasField("warm_micros") else None,
-    )
+        for figure in answer.circulating
+    ]
+    return shown(Projections, answer, circulating=circulating, history=shown(HistoryProjection, history))

@@ -6,7 +6,6 @@ from collections.abc import Collection
 from datetime import datetime
 from typing import Annotated, Any
 
-import grpc
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field
 from wavepool.scheduler.v1 import queues_pb2
@@ -16,11 +15,11 @@ from gateway.dependencies import Gateway, TheAccount, TheGateway, TheOverseer, T
 from gateway.http.errors import Problem, ProblemError
 from gateway.http.json_route import JsonRoute
 from gateway.http.route_docs import problems
-from gateway.http.rpc_status import problem_of_rpc
 from gateway.queues.documents import QueueDocument, classes_of, document_of
+from gateway.routes.identity_calls import call
 from gateway.upstreams import CALL_TIMEOUT_SECONDS
-from gateway.words.enum_names import queue_change_kind_name, scheduler_plugin_kind_word
-from gateway.words.proto_time import instant_of, seconds_of
+from gateway.words.enum_names import scheduler_plugin_kind_word
+from gateway.words.shown import shown
 
 router = APIRouter(tags=["queues"], route_class=JsonRoute)
 
@@ -169,14 +168,12 @@ async def list_queues(account: TheAccount, gateway: TheGateway) -> QueueList:
         ],
         generation=found.generation,
         plugins=[
-            SchedulerPlugin(
+            shown(
+                SchedulerPlugin,
+                plugin,
                 kind=scheduler_plugin_kind_word(plugin.kind),
-                name=plugin.name,
-                distribution=plugin.distribution or None,
-                failures=plugin.failures,
                 # The words of a plug-in's error are for those who run it.
                 last_failure=plugin.last_failure if account.oversees and plugin.failures else None,
-                queues=list(plugin.queues),
             )
             for plugin in found.plugins
         ],
@@ -229,55 +226,21 @@ async def explain(
 ) -> Explanation:
     """Explain why a submission waits: its position, the rule that blocks it, and what it waits for."""
     request = ExplainJobRequest(account_ids=sorted(account.visible_account_ids), job_id=submission_id)
-    try:
-        found = await gateway.upstreams.queues.ExplainJob(request, timeout=CALL_TIMEOUT_SECONDS)
-    except grpc.aio.AioRpcError as error:
-        raise ProblemError(problem_of_rpc(error)) from error
-    return Explanation(
+    found = await call(gateway.upstreams.queues.ExplainJob, request)
+    return shown(
+        Explanation,
+        found,
         id=submission_id,
-        queue=found.queue,
-        position=found.position or None,
-        ahead_in_queue=found.ahead_in_queue,
-        ahead_in_others=found.ahead_in_others,
         reason=await visible.shown(found.reason),
         remedy=await visible.shown(found.remedy),
-        eta_p50_seconds=seconds_of(found.eta_p50) if found.HasField("eta_p50") else None,
-        eta_p90_seconds=seconds_of(found.eta_p90) if found.HasField("eta_p90") else None,
         machines=[
-            MachineRefusal(
-                machine_id=one.machine_id,
-                gpu_type=one.gpu_type,
-                reason=await visible.shown(one.reason),
-                scores=[PlacementScore(name=score.name, value=score.value) for score in one.scores],
-            )
-            for one in found.machines[:machines]
+            shown(MachineRefusal, one, reason=await visible.shown(one.reason)) for one in found.machines[:machines]
         ],
-        shares=[_share_of(share) for share in found.shares],
-        ordering=found.ordering,
-        job_class=found.job_class or None,
-        class_value=found.class_value,
-        placement=found.placement,
-        deadline=instant_of(found.deadline),
-        latest_start_time=instant_of(found.latest_start_time),
     )
 
 
 async def _applied(gateway: Gateway, request: ApplyQueuesRequest) -> Applied:
-    try:
-        answer = await gateway.upstreams.queues.ApplyQueues(request, timeout=CALL_TIMEOUT_SECONDS)
-    except grpc.aio.AioRpcError as error:
-        raise ProblemError(problem_of_rpc(error)) from error
-    return Applied(
-        changes=[
-            QueueChange(
-                name=change.name,
-                kind=queue_change_kind_name(change.kind),
-                fields=[FieldChange(field=one.field, before=one.before, after=one.after) for one in change.fields],
-            )
-            for change in answer.changes
-        ],
-        generation=answer.generation,
-    )
+    return shown(Applied, await call(gateway.upstreams.queues.ApplyQueues, request))
 
 
 async def _set_closed(gateway: Gateway, name: str, *, closed: bool) -> Applied:
@@ -297,28 +260,15 @@ async def _queue_named(gateway: Gateway, name: str) -> tuple[queues_pb2.Queue, i
 
 def _queue_of(status: queues_pb2.QueueStatus, account_ids: Collection[str] | None) -> Queue:
     queue = status.queue
-    return Queue(
+    return shown(
+        Queue,
+        status,
         name=queue.name,
         display_name=queue.display_name or queue.name,
         parent=queue.parent or None,
         closed=queue.closed,
         waiting=status.waiting_jobs,
         running=status.running_jobs,
-        shares=[_share_of(share) for share in status.shares],
-        ordering=status.ordering,
-        placement=status.placement,
         classes=classes_of(status.classes),
-        default_class=status.default_class or None,
-        max_priority=status.max_priority,
         document=document_of(queue, account_ids),
-    )
-
-
-def _share_of(share: queues_pb2.QueueShare) -> QueueShare:
-    return QueueShare(
-        gpu_type=share.gpu_type,
-        quota=share.quota,
-        fair_share=share.fair_share,
-        used=share.used,
-        limit=share.limit if share.HasField("limit") else None,
     )

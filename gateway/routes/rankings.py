@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated
 
-import grpc
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 from wavepool.billing.v1.identity_pb2 import ListNamesRequest
@@ -15,14 +14,12 @@ from wavepool.scheduler.v1.rankings_pb2 import CompareJobsRequest, ListRankingsR
 
 from gateway.auth import Caller
 from gateway.dependencies import TheAccount, TheGateway
-from gateway.http.errors import ProblemError
 from gateway.http.json_route import JsonRoute
 from gateway.http.route_docs import problems
-from gateway.http.rpc_status import problem_of_rpc
+from gateway.routes.identity_calls import call
 from gateway.submissions.run_frames import NS_PER_MS
-from gateway.upstreams import CALL_TIMEOUT_SECONDS
-from gateway.words.enum_names import comparison_verdict_name, timing_mode_word
-from gateway.words.proto_time import instant_of
+from gateway.words.enum_names import timing_mode_word
+from gateway.words.shown import shown
 from submissions.modes import TimingMode, timing_number
 
 router = APIRouter(tags=["rankings"], route_class=JsonRoute)
@@ -107,20 +104,13 @@ async def list_rankings(
         limit=limit,
         user_id=account.user_id,
     )
-    try:
-        found = await gateway.upstreams.rankings.ListRankings(request, timeout=CALL_TIMEOUT_SECONDS)
-        names = await gateway.upstreams.identity.ListNames(
-            ListNamesRequest(user_ids=[one.user_id for one in found.rankings]), timeout=CALL_TIMEOUT_SECONDS
-        )
-    except grpc.aio.AioRpcError as error:
-        raise ProblemError(problem_of_rpc(error, {"timing_mode": "timing"})) from error
-    return Ranking(
-        problem=found.problem,
-        gpu_type=found.gpu_type,
-        dtype=found.dtype,
+    found = await call(gateway.upstreams.rankings.ListRankings, request, {"timing_mode": "timing"})
+    wanted = ListNamesRequest(user_ids=[one.user_id for one in found.rankings])
+    names = await call(gateway.upstreams.identity.ListNames, wanted)
+    return shown(
+        Ranking,
+        found,
         timing_mode=timing_mode_word(found.timing_mode),
-        ranked=found.ranked,
-        users=found.users,
         rankings=[_ranked_of(one, account, names.names) for one in found.rankings],
         you=_ranked_of(found.own, account, names.names) if found.HasField("own") else None,
     )
@@ -134,41 +124,26 @@ async def compare(base: JobId, other: JobId, account: TheAccount, gateway: TheGa
         base_job_id=base,
         other_job_id=other,
     )
-    try:
-        found = await gateway.upstreams.rankings.CompareJobs(request, timeout=CALL_TIMEOUT_SECONDS)
-    except grpc.aio.AioRpcError as error:
-        raise ProblemError(problem_of_rpc(error)) from error
-    return Comparison(
-        base=base,
-        other=other,
-        verdict=comparison_verdict_name(found.verdict),
-        reason=found.reason,
-        speedup=found.speedup,
-        speedup_low=found.speedup_low,
-        speedup_high=found.speedup_high,
-        cases=[
-            CaseComparison(
-                name=case.name,
-                base_runtime_ms=case.base_runtime_ns / NS_PER_MS,
-                other_runtime_ms=case.other_runtime_ns / NS_PER_MS,
-                speedup=case.speedup,
-                speedup_low=case.speedup_low,
-                speedup_high=case.speedup_high,
-            )
-            for case in found.cases
-        ],
-    )
+    found = await call(gateway.upstreams.rankings.CompareJobs, request)
+    cases = [
+        shown(
+            CaseComparison,
+            case,
+            base_runtime_ms=case.base_runtime_ns / NS_PER_MS,
+            other_runtime_ms=case.other_runtime_ns / NS_PER_MS,
+        )
+        for case in found.cases
+    ]
+    return shown(Comparison, found, base=base, other=other, cases=cases)
 
 
 def _ranked_of(one: rankings_pb2.Ranking, account: Caller, names: Mapping[str, str]) -> RankedTime:
     is_you = one.user_id == account.user_id
-    return RankedTime(
-        rank=one.rank or None,
+    return shown(
+        RankedTime,
+        one,
         user=account.user_name if is_you else names.get(one.user_id, "(unknown)"),
         is_you=is_you,
         submission_id=one.job_id if is_you or account.oversees else None,
         runtime_ms=one.runtime_ns / NS_PER_MS,
-        gflops=one.gflops,
-        end_time=instant_of(one.end_time),
-        timings=one.timings,
     )

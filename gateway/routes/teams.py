@@ -23,7 +23,7 @@ from gateway.http.json_route import JsonRoute
 from gateway.http.route_docs import problems
 from gateway.routes.identity_calls import GrantUsd, Name, Reference, call
 from gateway.words.enum_names import level_word
-from gateway.words.proto_time import instant_of
+from gateway.words.shown import shown
 from vocabulary.money import micros_of
 
 router = APIRouter(prefix="/teams", tags=["teams"], route_class=JsonRoute)
@@ -96,8 +96,7 @@ async def create_team(body: TeamRequest, admin: TheAdmin, gateway: TheGateway) -
 async def list_teams(caller: TheAccount, gateway: TheGateway) -> TeamList:
     """List your teams; operators and administrators see all."""
     request = ListTeamsRequest(caller_token_id=caller.token_id)
-    answer = await call(gateway.upstreams.identity.ListTeams, request)
-    return TeamList(teams=[team_summary_of(team) for team in answer.teams])
+    return shown(TeamList, await call(gateway.upstreams.identity.ListTeams, request))
 
 
 @router.get("/{team}", responses=problems(403, 404))
@@ -128,22 +127,7 @@ async def remove_member(team: Reference, user: Reference, caller: TheManager, ga
     return team_of((await call(gateway.upstreams.identity.RemoveTeamMember, request)).team)
 
 
-def team_summary_of(team: identity_pb2.Team) -> TeamSummary:
-    """A team without its members."""
-    return TeamSummary(
-        id=team.team_id, name=team.name, account_id=team.account_id, create_time=instant_of(team.create_time)
-    )
-
-
 def team_of(team: identity_pb2.Team) -> Team:
     """A team with its members."""
-    members = [
-        Member(
-            user_id=member.user_id,
-            user_name=member.user_name,
-            level=level_word(member.level),
-            from_sign_in=member.from_sign_in,
-        )
-        for member in team.members
-    ]
-    return Team(**team_summary_of(team).model_dump(), members=members)
+    members = [shown(Member, member, level=level_word(member.level)) for member in team.members]
+    return shown(Team, team, members=members)

@@ -8,7 +8,6 @@ from typing import Annotated, Self
 from fastapi import APIRouter, Query, Response
 from google.protobuf.timestamp_pb2 import Timestamp
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, model_validator
-from wavepool.billing.v1 import identity_pb2
 from wavepool.billing.v1.identity_pb2 import CreateTokenRequest, ListTokensRequest, RevokeTokenRequest
 
 from gateway.dependencies import TheCaller, TheGateway, TheManager
@@ -16,7 +15,8 @@ from gateway.http.json_route import JsonRoute
 from gateway.http.route_docs import problems
 from gateway.routes.identity_calls import call
 from gateway.upstreams import CALL_TIMEOUT_SECONDS
-from gateway.words.proto_time import NoNumber, instant_of, timestamp_of
+from gateway.words.proto_time import NoNumber, timestamp_of
+from gateway.words.shown import shown
 
 router = APIRouter(prefix="/tokens", tags=["tokens"], route_class=JsonRoute)
 
@@ -121,7 +121,7 @@ async def create_token(body: TokenRequest, caller: TheManager, gateway: TheGatew
         expire_time=body.expiry(datetime.now(UTC)),
     )
     answer = await call(gateway.upstreams.identity.CreateToken, request, FIELD_NAMES)
-    return NewToken(**token_of(answer.token).model_dump(), token=answer.secret)
+    return shown(NewToken, answer.token, token=answer.secret)
 
 
 @router.get("", responses=problems(403, 404))
@@ -130,8 +130,7 @@ async def list_tokens(
 ) -> TokenList:
     """List your tokens, without secrets; administrators may ask for those of others."""
     request = ListTokensRequest(caller_token_id=caller.token_id, user=user_id, account=account_id)
-    answer = await call(gateway.upstreams.identity.ListTokens, request, FIELD_NAMES)
-    return TokenList(tokens=[token_of(token) for token in answer.tokens])
+    return shown(TokenList, await call(gateway.upstreams.identity.ListTokens, request, FIELD_NAMES))
 
 
 @router.delete("/{token_id}", status_code=204, responses=problems(403, 404, 409))
@@ -143,20 +142,3 @@ async def revoke_token(token_id: str, caller: TheCaller, gateway: TheGateway) ->
     request = RevokeTokenRequest(caller_token_id=caller.token_id, token_id=token_id)
     await gateway.upstreams.identity.RevokeToken(request, timeout=CALL_TIMEOUT_SECONDS)
     return Response(status_code=204)
-
-
-def token_of(token: identity_pb2.Token) -> Token:
-    """A token without its secret."""
-    return Token(
-        id=token.token_id,
-        name=token.name,
-        prefix=token.prefix,
-        user_id=token.user_id,
-        user_name=token.user_name,
-        account_id=token.account_id,
-        account_name=token.account_name,
-        scopes=list(token.scopes),
-        create_time=instant_of(token.create_time),
-        expire_time=instant_of(token.expire_time),
-        revoke_time=instant_of(token.revoke_time),
-    )

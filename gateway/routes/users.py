@@ -23,7 +23,7 @@ from gateway.http.json_route import JsonRoute
 from gateway.http.route_docs import problems
 from gateway.routes.identity_calls import GrantUsd, Name, Reference, call
 from gateway.words.enum_names import role_word
-from gateway.words.proto_time import instant_of
+from gateway.words.shown import shown
 from vocabulary.money import micros_of
 
 router = APIRouter(prefix="/users", tags=["users"], route_class=JsonRoute)
@@ -138,14 +138,4 @@ def role_number(role: RoleName | None) -> identity_pb2.Role.ValueType:
 
 def user_of(user: identity_pb2.User) -> User:
     """A user."""
-    return User(
-        id=user.user_id,
-        name=user.name,
-        email=user.email,
-        role=role_word(user.role),
-        account_id=user.account_id,
-        create_time=instant_of(user.create_time),
-        disable_time=instant_of(user.disable_time),
-        issuer=user.issuer,
-        github_name=user.github_name,
-    )
+    return shown(User, user, role=role_word(user.role))

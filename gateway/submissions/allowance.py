@@ -31,18 +31,6 @@ class Limits(BaseModel):
     ]
 
 
-def limits_of(allowance: Allowance) -> Limits:
-    """An account's limits and their use."""
-    return Limits(
-        remaining_submissions=allowance.remaining_submissions,
-        jobs_in_flight=allowance.jobs_in_flight,
-        max_jobs_in_flight=allowance.max_jobs_in_flight,
-        submissions_in_last_hour=allowance.submissions_in_last_hour,
-        max_submissions_per_hour=allowance.max_submissions_per_hour or None,
-        renew_after_seconds=seconds_of(allowance.renew_after) if allowance.HasField("renew_after") else None,
-    )
-
-
 def rate_limit_headers(allowance: Allowance) -> dict[str, str]:
     """The limits and what is left of them, as headers of draft-ietf-httpapi-ratelimit-headers-11."""
     in_flight, hour = allowance.max_jobs_in_flight, allowance.max_submissions_per_hour

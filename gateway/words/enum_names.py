@@ -7,12 +7,8 @@ from functools import partial
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, WithJsonSchema
-from wavepool.billing.v1.alerts_pb2 import AlertComparison, AlertEvent, AlertPhase, AlertSeverity, DeliveryOutcome
-from wavepool.billing.v1.billing_pb2 import BudgetPeriod, BudgetScope, PostingKind
+from wavepool.billing.v1.alerts_pb2 import AlertComparison
 from wavepool.billing.v1.identity_pb2 import AccountOwner, MemberLevel, Role
-from wavepool.billing.v1.prices_pb2 import PriceSource
-from wavepool.billing.v1.projections_pb2 import Reuse
-from wavepool.billing.v1.reports_pb2 import OverheadPolicy
 from wavepool.executor.v1.run_event_pb2 import (
     BenchmarkStage,
     Bound,
@@ -23,12 +19,11 @@ from wavepool.executor.v1.run_event_pb2 import (
 )
 from wavepool.executor.v1.session_pb2 import SnapshotReason
 from wavepool.scheduler.v1.disks_pb2 import DiskState
-from wavepool.scheduler.v1.queues_pb2 import FairnessPolicy, QueueChangeKind, ReclaimStrategy, SchedulerPluginKind
-from wavepool.scheduler.v1.rankings_pb2 import ComparisonVerdict
+from wavepool.scheduler.v1.queues_pb2 import FairnessPolicy, ReclaimStrategy, SchedulerPluginKind
 from wavepool.scheduler.v1.reservations_pb2 import ReservationState
 from wavepool.scheduler.v1.scheduler_pb2 import JobState
 from wavepool.submission.v1.submission_pb2 import RunMode, TimingMode
-from wavepool.vmpool.v1.vmpool_pb2 import MachineFault, MachineOrigin, MachineState, StartKind
+from wavepool.vmpool.v1.vmpool_pb2 import MachineState, StartKind
 
 from vocabulary.names import none_of
 
@@ -46,22 +41,8 @@ job_state_name = partial(enum_name, JobState.Name, "JOB_STATE_")
 reservation_state_name = partial(enum_name, ReservationState.Name, "RESERVATION_STATE_")
 disk_state_name = partial(enum_name, DiskState.Name, "DISK_STATE_")
 machine_state_name = partial(enum_name, MachineState.Name, "MACHINE_STATE_")
-machine_origin_name = partial(enum_name, MachineOrigin.Name, "MACHINE_ORIGIN_")
-machine_fault_name = partial(enum_name, MachineFault.Name, "MACHINE_FAULT_")
 snapshot_reason_name = partial(enum_name, SnapshotReason.Name, "SNAPSHOT_REASON_")
 start_kind_name = partial(enum_name, StartKind.Name, "START_KIND_")
-posting_kind_name = partial(enum_name, PostingKind.Name, "POSTING_KIND_")
-budget_scope_name = partial(enum_name, BudgetScope.Name, "BUDGET_SCOPE_")
-budget_period_name = partial(enum_name, BudgetPeriod.Name, "BUDGET_PERIOD_")
-overhead_policy_name = partial(enum_name, OverheadPolicy.Name, "OVERHEAD_POLICY_")
-price_source_name = partial(enum_name, PriceSource.Name, "PRICE_SOURCE_")
-reuse_name = partial(enum_name, Reuse.Name, "REUSE_")
-alert_severity_name = partial(enum_name, AlertSeverity.Name, "ALERT_SEVERITY_")
-alert_phase_name = partial(enum_name, AlertPhase.Name, "ALERT_PHASE_")
-alert_event_name = partial(enum_name, AlertEvent.Name, "ALERT_EVENT_")
-delivery_outcome_name = partial(enum_name, DeliveryOutcome.Name, "DELIVERY_OUTCOME_")
-comparison_verdict_name = partial(enum_name, ComparisonVerdict.Name, "COMPARISON_VERDICT_")
-queue_change_kind_name = partial(enum_name, QueueChangeKind.Name, "QUEUE_CHANGE_KIND_")
 bound_name = partial(enum_name, Bound.Name, "BOUND_")
 benchmark_stage_name = partial(enum_name, BenchmarkStage.Name, "BENCHMARK_STAGE_")
 timing_name = partial(enum_name, Timing.Name, "TIMING_")

@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-from collections.abc import Coroutine
+from collections.abc import Awaitable
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from services.executor.sandboxes.limits.cgroup import CgroupCounters
 from services.executor.sandboxes.limits.watchdog import Excess, Watchdog
@@ -19,10 +19,13 @@ from services.executor.sandboxes.sandbox import (
     Exit,
     Limits,
     OutputListener,
+    PreparedSandbox,
     Sandbox,
     SandboxedProcess,
     SandboxError,
 )
+
+PreparedT = TypeVar("PreparedT", bound=PreparedSandbox)
 
 
 class ProcessTree(Protocol):
@@ -182,8 +185,8 @@ async def _to_its_end(ending: asyncio.Task[Any]) -> None:
         raise
 
 
-async def whole_or_nothing(preparing: Coroutine[Any, Any, WaitingSandbox]) -> WaitingSandbox:
-    """Make a sandbox; if the caller is cancelled meanwhile, it is discarded."""
+async def whole_or_nothing(preparing: Awaitable[PreparedT]) -> PreparedT:
+    """Return the sandbox; if the caller is cancelled meanwhile, it is discarded."""
     making = asyncio.ensure_future(preparing)
     try:
         return await asyncio.shield(making)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from contextlib import suppress
 
-from services.executor.sandboxes.running_sandbox import started
+from services.executor.sandboxes.running_sandbox import started, whole_or_nothing
 from services.executor.sandboxes.sandbox import (
     Command,
     Limits,
@@ -45,14 +45,14 @@ class WarmSandbox:
         """Start the program in the sandbox that waits for it, or else in a new one."""
         if (making := self._take(command, limits)) is not None:
             with suppress(SandboxError):
-                return await (await _whole(making)).start(on_output)
+                return await (await whole_or_nothing(making)).start(on_output)
         return await started(self._sandbox, command, limits, on_output)
 
     async def prepare(self, command: Command, limits: Limits) -> PreparedSandbox:
         """Return the sandbox that waits for `command`, or else a new one."""
         if (making := self._take(command, limits)) is not None:
             with suppress(SandboxError):
-                return await _whole(making)
+                return await whole_or_nothing(making)
         return await self._sandbox.prepare(command, limits)
 
     async def close(self) -> None:
@@ -70,16 +70,6 @@ class WarmSandbox:
                 del self._waiting[at]
                 return making
         return None
-
-
-async def _whole(making: asyncio.Task[PreparedSandbox]) -> PreparedSandbox:
-    """Return the sandbox; if the caller is cancelled meanwhile, it is discarded."""
-    try:
-        return await asyncio.shield(making)
-    except asyncio.CancelledError:
-        with suppress(SandboxError):
-            await (await making).discard()
-        raise
 
 
 def _identity(command: Command, limits: Limits) -> object:
