@@ -54,7 +54,8 @@ class Limits:
 
     A process beyond `processes` fails to start; output of a stream past `output_bytes` is read and dropped. `file_mib`
     bounds each file, each writable mount as a whole, and the sandbox's own `/tmp`. `cores` is how many processors'
-    worth of time the tree gets; more threads than that take turns.
+    worth of time the tree gets; more threads than that take turns. If `busy_wall` is set, `wall` grows by the time that
+    processes of the machine wait for processors, up to `busy_wall`, or is `busy_wall` if nothing measures that.
     """
 
     wall: timedelta
@@ -64,6 +65,7 @@ class Limits:
     file_mib: int
     output_bytes: int
     cores: float = 4.0
+    busy_wall: timedelta | None = None
 
 
 @dataclass(frozen=True)

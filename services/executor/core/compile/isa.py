@@ -41,7 +41,8 @@ def _limits() -> Limits:
     # As in the builder, the processor time limits the source; wall time is longer, as a compiler waits on a busy
     # machine.
     return Limits(
-        wall=timedelta(seconds=80),
+        wall=timedelta(seconds=30),
+        busy_wall=timedelta(seconds=80),
         cpu=timedelta(seconds=20),
         memory_mib=2048,
         processes=COMPILER_PROCESSES,

@@ -24,7 +24,8 @@ _SWEEP_MIB = (CPU_FLUSH.most_bytes + CPU_FLUSH.probe_bytes) >> 20
 def _builder() -> Limits:
     # The processor time limits the source; on a busy machine an honest one can wait for its turn for minutes.
     return Limits(
-        wall=timedelta(seconds=240),
+        wall=timedelta(seconds=90),
+        busy_wall=timedelta(seconds=240),
         cpu=timedelta(seconds=60),
         memory_mib=4096,
         processes=COMPILER_PROCESSES,

@@ -63,7 +63,8 @@ def build_limit_failure(end: Exit, limits: Limits, text: str) -> Failure | None:
     number = exit_signal(end)
     if end.wall_exceeded:
         message = (
-            f"The compiler was not done after {limits.wall.total_seconds():g} seconds, though it had not used the "
+            f"The compiler was not done after {limits.wall.total_seconds():g} seconds and what it waited for other "
+            f"work ({(limits.busy_wall or limits.wall).total_seconds():g} seconds at most), though it had not used the "
             f"{limits.cpu.total_seconds():g} seconds of processor time that it may: this machine is too busy. Submit "
             "the source again."
         )

@@ -24,6 +24,20 @@ _LONGEST_TICK = timedelta(milliseconds=10)
 _SETTLING_INTERVAL = timedelta(milliseconds=0.2)
 """Interval between reads, as the kernel does not signal that a thread has stopped or a tick has come."""
 
+_PROCESSOR_PRESSURE = Path("/proc/pressure/cpu")
+
+
+def waits_for_processors() -> timedelta | None:
+    """How long this machine has had processes that waited for a processor; None if its kernel does not count that.
+
+    It is the total of "some" in the kernel's pressure stall information (Documentation/accounting/psi.rst).
+    """
+    try:
+        some = _PROCESSOR_PRESSURE.read_text().partition("total=")[2].split()
+    except OSError:
+        return None
+    return timedelta(microseconds=int(some[0])) if some else None
+
 
 class Excess(StrEnum):
     """The limit that a sandbox exceeded."""
@@ -50,9 +64,21 @@ class Watchdog:
         self.begin()
 
     def begin(self) -> None:
-        """Start the wall clock now; `deadline` is on the monotonic clock."""
-        self.deadline = time.monotonic() + self._limits.wall.total_seconds()
-        self._next_folder_poll = time.monotonic() + _FOLDER_POLL_INTERVAL.total_seconds()
+        """Start the wall clock now."""
+        self._begun = time.monotonic()
+        self._waits_before = waits_for_processors()
+        self._next_folder_poll = self._begun + _FOLDER_POLL_INTERVAL.total_seconds()
+
+    @property
+    def deadline(self) -> float:
+        """The end of the wall time, on the monotonic clock. It moves while processes wait for processors."""
+        wall, busy_wall = self._limits.wall, self._limits.busy_wall
+        if busy_wall is None:
+            return self._begun + wall.total_seconds()
+        before, now = self._waits_before, waits_for_processors()
+        if before is not None and now is not None:
+            busy_wall = min(busy_wall, wall + (now - before))
+        return self._begun + busy_wall.total_seconds()
 
     async def excess(self) -> Excess:
         """Wait until a limit is exceeded; for ever if none is."""

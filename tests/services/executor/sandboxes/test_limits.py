@@ -10,9 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from services.executor.core.model.limits import StageLimits
 from services.executor.sandboxes.bubblewrap.sandbox import BubblewrapSandbox
 from services.executor.sandboxes.bubblewrap.tree import BubblewrapTree
 from services.executor.sandboxes.gaps import Gap
+from services.executor.sandboxes.limits import watchdog
 from services.executor.sandboxes.limits.cgroup import CgroupCounters
 from services.executor.sandboxes.process.sandbox import ProcessSandbox
 from services.executor.sandboxes.running_sandbox import RunningSandbox
@@ -51,6 +53,26 @@ async def test_sleeping_for_ever_exceeds_the_wall_clock(shell: SandboxedShell, m
     assert ending.wall_exceeded
     assert not ending.cpu_exceeded
     assert processes_with(marker) == []
+
+
+@pytest.mark.parametrize(("waited", "wall"), [(0, 90), (60, 150), (500, 240), (None, 240)])
+def test_the_wall_time_grows_by_what_the_machine_waits_for_processors(
+    monkeypatch: pytest.MonkeyPatch, waited: int | None, wall: int
+) -> None:
+    counts = [None, None] if waited is None else [timedelta(hours=1), timedelta(hours=1, seconds=waited)]
+    monkeypatch.setattr(watchdog, "waits_for_processors", lambda: counts.pop(0))
+    monkeypatch.setattr(watchdog.time, "monotonic", lambda: 1000.0)
+    builder = StageLimits().builder
+    assert watchdog.Watchdog(builder, list, None, ()).deadline == 1000.0 + wall
+
+
+def test_the_kernel_counts_what_waits_for_processors() -> None:
+    if not Path("/proc/pressure/cpu").exists():
+        pytest.skip("this kernel has no pressure stall information")
+    before, after = watchdog.waits_for_processors(), watchdog.waits_for_processors()
+    assert before is not None
+    assert after is not None
+    assert timedelta(0) < before <= after
 
 
 async def test_looping_for_ever_exceeds_the_cpu_time(shell: SandboxedShell) -> None:

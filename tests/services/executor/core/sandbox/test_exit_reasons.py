@@ -198,7 +198,11 @@ def test_an_ordinary_program_is_suspected_of_nothing() -> None:
 @pytest.mark.parametrize(
     ("end", "reason", "said"),
     [
-        (replace(WELL, wall_exceeded=True), "wall", "not done after 240 seconds"),
+        (
+            replace(WELL, wall_exceeded=True),
+            "wall",
+            "not done after 90 seconds and what it waited for other work (240",
+        ),
         (replace(WELL, cpu_exceeded=True), "cpu", "60 seconds of processor time"),
         (replace(WELL, memory_exceeded=True), "host", "4096 MiB of memory"),
         (replace(WELL, files_exceeded=True), "files", "256 MiB of files"),
@@ -217,7 +221,8 @@ def test_a_builder_at_its_limit_is_the_sources_fault(end: Exit, reason: str, sai
 
 def test_a_builder_that_waited_for_a_busy_machine_is_given_time_and_not_blamed() -> None:
     limits = StageLimits().builder
-    assert limits.wall >= 4 * limits.cpu
+    assert limits.busy_wall is not None
+    assert limits.busy_wall >= 4 * limits.cpu
     failure = build_limit_failure(replace(WELL, wall_exceeded=True), limits, "")
     assert failure is not None
     assert "this machine is too busy" in failure.message
