@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from math import isclose
 from typing import NamedTuple
 
@@ -20,11 +20,9 @@ from services.scheduler.fairness.kai.min_runtime import (
 from services.scheduler.fairness.kai.reclaim_rule import QueueShare, Reclaimer, reclaim_verdict
 from services.scheduler.fairness.kai.usage import PPM, UsageRecord, decayed
 from services.scheduler.fairness.queue_tree import EVERYTHING, RESOURCES, UNLIMITED, Amounts, Queue, checked_tree
-from tests.fairness.case_rows import Row, rows
+from tests.fairness.case_rows import Replays, Row
 from tests.fairness.kai_cluster import GPU_MEMORY_MIB, after, cluster_of, policy_of
 
-KINDS = ("allocation", "fair_share", "min_runtime", "reclaim_predicate", "time_fairshare")
-FILES = tuple(f"kai_{kind}" for kind in KINDS)
 CAN_REPLAY = frozenset({"node-affinity", "nvidia-mig (map to CPX partitions or skip)"})
 """Of what rows say that they need, what the engine has. MIG profiles are partitions."""
 GPU_UNIT = 1000
@@ -36,11 +34,6 @@ class Seen(NamedTuple):
     state: TaskState
     node: str | None
     gpu_groups: tuple[str, ...]
-
-
-def all_rows() -> list[Row]:
-    """All rows of KAI, or none if there is no folder."""
-    return [row for file in FILES for row in rows(file)]
 
 
 def not_applicable(row: Row) -> str | None:
@@ -57,11 +50,6 @@ def not_applicable(row: Row) -> str | None:
             if node.get("mig") and not asks and not task.get("mig"):
                 return "a running task has a MIG partition of KAI's old kind, and the row does not say which"
     return None
-
-
-def differences(row: Row) -> list[str]:
-    """Where the engine and the row differ; empty if it reproduces the row."""
-    return list(_REPLAYS[row["kind"]](row))
 
 
 def _allocation(row: Row) -> Iterator[str]:
@@ -249,7 +237,7 @@ def _time_fairshare(row: Row) -> Iterator[str]:
         yield f"{got}, and {want} is expected"
 
 
-_REPLAYS: Mapping[str, Callable[[Row], Iterator[str]]] = {
+REPLAYS: Replays = {
     "allocation": _allocation,
     "fair_share": _fair_share,
     "min_runtime": _min_runtime,

@@ -1,7 +1,8 @@
 """Rows of facts from Kueue's own test suite, and how each kind is replayed on our engine.
 
-A row states queues, workloads and what Kueue made of them. `replay` gives what differs from that, in words; nothing if
-the engine agrees. CPU is counted in thousandths, as quotas are whole numbers.
+A row states queues, workloads and what Kueue made of them. A replay gives what differs from that, in words; nothing if
+the engine agrees. CPU is counted in thousandths, as quotas are whole numbers. `python -m tests.fairness.kueue_rows`
+prints how many rows the engine reproduces, and why not the others.
 """
 
 from __future__ import annotations
@@ -32,26 +33,9 @@ from services.scheduler.fairness.kueue.quota_tree import QuotaNode, QuotaTree, q
 from services.scheduler.fairness.kueue.snapshot import Admitted, Snapshot, Workload, snapshot_of
 from services.scheduler.fairness.kueue.victims import FairSharing, find_victims
 from services.scheduler.fairness.kueue.waiting import Waiting
-from tests.fairness.case_rows import Row, rows
+from tests.fairness.case_rows import Replays, Row, report
 
-KINDS = ("admission_cycle", "drs", "preemption", "time_fairshare")
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
-
-
-def rows_of(kind: str) -> list[Row]:
-    """All rows of a kind; none without the folder."""
-    return rows(f"kueue_{kind}")
-
-
-def replay(row: Row) -> list[str]:
-    """What the engine makes of the row other than Kueue; empty if they agree."""
-    replays = {
-        "admission_cycle": _replay_cycle,
-        "drs": _replay_shares,
-        "preemption": _replay_preemption,
-        "time_fairshare": _replay_penalty,
-    }
-    return replays[row["kind"]](row)
 
 
 def _replay_shares(row: Row) -> list[str]:
@@ -275,3 +259,14 @@ def _fungibility(row: Row) -> FlavorFungibility:
 def _amount(resource: str, amount: float) -> int:
     scaled = Fraction(str(amount)) * (1000 if resource == "cpu" else 1)
     return int(scaled)
+
+
+REPLAYS: Replays = {
+    "admission_cycle": _replay_cycle,
+    "drs": _replay_shares,
+    "preemption": _replay_preemption,
+    "time_fairshare": _replay_penalty,
+}
+
+if __name__ == "__main__":
+    print(report("kueue", REPLAYS))  # noqa: T201 - the report of a program

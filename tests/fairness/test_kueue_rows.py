@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from tests.fairness.case_rows import Row
-from tests.fairness.kueue_rows import KINDS, replay, rows_of
+from tests.fairness.case_rows import Row, rows
+from tests.fairness.kueue_rows import REPLAYS
 
-ROWS = [row for kind in KINDS for row in rows_of(kind)]
+ROWS = rows("kueue")
+
+
+def replay(row: Row) -> list[str]:
+    return list(REPLAYS[row["kind"]](row))
 
 
 def test_there_are_rows_of_every_kind() -> None:
-    assert {row["kind"] for row in ROWS} == set(KINDS)
+    assert {row["kind"] for row in ROWS} == set(REPLAYS)
 
 
 @pytest.mark.parametrize("row", [pytest.param(row, id=row["id"]) for row in ROWS])
