@@ -21,7 +21,7 @@ from services.scheduler.fairness.kai.reclaim_rule import QueueShare, Reclaimer, 
 from services.scheduler.fairness.kai.usage import PPM, UsageRecord, decayed
 from services.scheduler.fairness.queue_tree import EVERYTHING, RESOURCES, UNLIMITED, Amounts, Queue, checked_tree
 from tests.fairness.case_rows import Replays, Row
-from tests.fairness.kai_cluster import GPU_MEMORY_MIB, after, cluster_of, policy_of
+from tests.fairness.kai_cluster import GPU_MEMORY_MIB, RESOURCE_NAMES, after, cluster_of, policy_of, usage_ppm
 
 CAN_REPLAY = frozenset({"node-affinity", "nvidia-mig (map to CPX partitions or skip)"})
 """Of what rows say that they need, what the engine has. MIG profiles are partitions."""
@@ -42,12 +42,10 @@ def not_applicable(row: Row) -> str | None:
     if lacking:
         return f"needs {', '.join(lacking)}, which Wavepool does not have"
     for job in row.get("jobs", ()) if row["kind"] == "allocation" else ():
-        asks = {"gpus_per_task", "gpu_memory_mib_per_task", "cpus_per_task_milli", "mem_per_task", "best_effort"} & set(
-            job
-        )
+        asks = {"gpus_per_task", "gpu_memory_mib_per_task", "cpus_per_task_milli", "mem_per_task", "best_effort"}
         for task in job["tasks"]:
             node = row["nodes"].get(task.get("node"), {})
-            if node.get("mig") and not asks and not task.get("mig"):
+            if node.get("mig") and (asks | {"gpus", "mig"}).isdisjoint(job | task):
                 return "a running task has a MIG partition of KAI's old kind, and the row does not say which"
     return None
 
@@ -129,11 +127,11 @@ def _unlike_groups(expected: Mapping[str, Row], seen: Mapping[str, Seen], cluste
 
 
 def _fair_share(row: Row) -> Iterator[str]:
-    for resource, unit, granule in zip(("gpu", "cpu", "memory"), (GPU_UNIT, 1, 1), GRANULES, strict=True):
+    for resource, unit, granule in zip(RESOURCE_NAMES, (GPU_UNIT, 1, 1), GRANULES, strict=True):
         if resource not in row["total"]:
             continue
-        claims = [_claim(position, queue, resource, unit) for position, queue in enumerate(row["queues"])]
-        division = divide(round(row["total"][resource] * unit), claims, granule, round(row["k_value"] * PPM))
+        claims = [_claim(row, position, queue, resource, unit) for position, queue in enumerate(row["queues"])]
+        division = divide(round(row["total"][resource] * unit), claims, granule, round(row.get("k_value", 1) * PPM))
         for name, want in row["expect"].get("fair_share", {}).items():
             if resource in want and not isclose(division.shares[name] / unit, want[resource], abs_tol=1e-3):
                 yield f"{name} gets {division.shares[name] / unit} {resource}, and {want[resource]} is expected"
@@ -142,7 +140,7 @@ def _fair_share(row: Row) -> Iterator[str]:
             yield f"{division.remaining / unit} {resource} is left, and {want} is expected"
 
 
-def _claim(position: int, queue: Row, resource: str, unit: int) -> Claim:
+def _claim(row: Row, position: int, queue: Row, resource: str, unit: int) -> Claim:
     of = queue.get(resource, {})
 
     def amount(key: str, default: int) -> int:
@@ -158,13 +156,8 @@ def _claim(position: int, queue: Row, resource: str, unit: int) -> Claim:
         amount("request", 0),
         queue.get("priority", 0),
         created,
-        round(_usage(of.get("usage", queue.get("usage", 0)), resource) * PPM),
+        usage_ppm(row, queue, resource),
     )
-
-
-def _usage(usage: float | Row, resource: str) -> float:
-    """Past usage is a number for one resource, or one for each."""
-    return usage.get(resource, 0) if isinstance(usage, dict) else usage
 
 
 def _min_runtime(row: Row) -> Iterator[str]:
@@ -225,6 +218,9 @@ def _reclaim_predicate(row: Row) -> Iterator[str]:
 
 def _time_fairshare(row: Row) -> Iterator[str]:
     expect = row["expect"]
+    if "queues" in row:
+        yield from _fair_share(row)
+        return
     if "normalised_usage" in expect:
         hour = 3600
         capacity = row["cluster_gpus"] * row["window_h"] * hour
