@@ -12,6 +12,7 @@ from dataclasses import replace
 from services.scheduler.fairness.kai.cluster import Cluster, Job, Node, Request, Task, TaskState
 from services.scheduler.fairness.kai.decision import CycleResult, DecisionKind
 from services.scheduler.fairness.kai.policy import Action, Policy
+from services.scheduler.fairness.kai.usage import PPM, decayed
 from services.scheduler.fairness.queue_tree import EVERYTHING, UNLIMITED, Amounts, Queue, QueueTree
 from tests.fairness.case_rows import Row
 
@@ -21,13 +22,29 @@ CPU_MILLI = 1000
 NODE_MEMORY_BYTES = 20 * 10**9
 MEGABYTE = 10**6
 DEFAULT_PARENT = "default"
+RESOURCE_NAMES = ("gpu", "cpu", "memory")
 
 
 def policy_of(row: Row) -> Policy:
-    """The policy that rows are played with: that of KAI's tests, with no guard of the quota and no time of grace."""
+    """The policy that rows are played with: that of KAI's tests, with no guard of the quota.
+
+    Those of stale gangs alone have its 60 s of grace, and all others none.
+    """
+    actions = tuple(Action(name) for name in row["actions"])
+    grace = 60 if actions == (Action.EVICT_STALE_GANGS,) else 0
     return Policy(
-        actions=tuple(Action(name) for name in row["actions"]), never_below_quota=False, stale_grace_seconds=0
+        actions=actions,
+        k_ppm=round(row.get("k_value", 1) * PPM),
+        never_below_quota=False,
+        stale_grace_seconds=row.get("stale_grace_seconds", row.get("stale_grace_s", grace)),
     )
+
+
+def usage_ppm(row: Row, queue: Row, resource: str) -> int:
+    """The share of the cluster that a queue had `age_s` ago, as it counts now. It is one number, or one by resource."""
+    usage = queue.get(resource, {}).get("usage", queue.get("usage", 0))
+    share = usage.get(resource, 0) if isinstance(usage, dict) else usage
+    return decayed(round(share * PPM), queue.get("age_s", row.get("age_s", 0)), row.get("half_life_s", 0))
 
 
 def cluster_of(row: Row) -> Cluster:
@@ -38,11 +55,15 @@ def cluster_of(row: Row) -> Cluster:
         _without_overflow(row, [_job(position, job) for position, job in enumerate(row["jobs"])]),
         QueueTree(_queues(row)),
         {profile: _partition_milli(profile) for profile in profiles},
+        usage_ppm={
+            queue["name"]: Amounts(*(usage_ppm(row, queue, resource) for resource in RESOURCE_NAMES))
+            for queue in [*row.get("parent_queues", []), *row["queues"]]
+        },
     )
 
 
 def after(cluster: Cluster, result: CycleResult, *, keep_promises: bool = False) -> Cluster:
-    """The cluster at the next round: what starts runs, and what stops or waits is pending, unless it is deleted.
+    """The cluster at the next round: what starts runs; what stops, is gone or waits is pending, unless it is deleted.
 
     KAI's tests forget what was promised to waiting tasks, and so do rows.
     """
@@ -50,8 +71,10 @@ def after(cluster: Cluster, result: CycleResult, *, keep_promises: bool = False)
 
     def next_task(job: Job, task: Task) -> Task:
         decision = decisions.get(task.name)
+        waiting = replace(task, state=TaskState.PENDING, node=None, gpu_groups=(), promised_node=None)
         if decision is None:
-            return task
+            is_gone = task.state is TaskState.RELEASING and not job.is_being_deleted
+            return waiting if is_gone else task
         if decision.kind is DecisionKind.START:
             return replace(
                 task,
@@ -62,7 +85,6 @@ def after(cluster: Cluster, result: CycleResult, *, keep_promises: bool = False)
             )
         if decision.kind is DecisionKind.STOP and job.is_being_deleted:
             return replace(task, state=TaskState.RELEASING)
-        waiting = replace(task, state=TaskState.PENDING, node=None, gpu_groups=(), promised_node=None)
         if decision.kind is DecisionKind.STOP or not keep_promises:
             return waiting
         return replace(waiting, promised_node=decision.node, promised_groups=decision.gpu_groups)
@@ -122,7 +144,7 @@ def _job(position: int, job: Row) -> Job:
 
 
 def _task(name: str, job: Row, task: Row) -> Task:
-    gpus = job.get("gpus_per_task", 0)
+    gpus = task.get("gpus", job.get("gpus_per_task", 0))
     part_milli = round(gpus * 1000) if 0 < gpus < 1 else 0
     memory_mib = job.get("gpu_memory_mib_per_task", 0)
     request = Request(

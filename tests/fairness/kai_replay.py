@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from math import isclose
 from typing import NamedTuple
 
@@ -20,11 +20,9 @@ from services.scheduler.fairness.kai.min_runtime import (
 from services.scheduler.fairness.kai.reclaim_rule import QueueShare, Reclaimer, reclaim_verdict
 from services.scheduler.fairness.kai.usage import PPM, UsageRecord, decayed
 from services.scheduler.fairness.queue_tree import EVERYTHING, RESOURCES, UNLIMITED, Amounts, Queue, checked_tree
-from tests.fairness.case_rows import Row, rows
-from tests.fairness.kai_cluster import GPU_MEMORY_MIB, after, cluster_of, policy_of
+from tests.fairness.case_rows import Replays, Row
+from tests.fairness.kai_cluster import GPU_MEMORY_MIB, RESOURCE_NAMES, after, cluster_of, policy_of, usage_ppm
 
-KINDS = ("allocation", "fair_share", "min_runtime", "reclaim_predicate", "time_fairshare")
-FILES = tuple(f"kai_{kind}" for kind in KINDS)
 CAN_REPLAY = frozenset({"node-affinity", "nvidia-mig (map to CPX partitions or skip)"})
 """Of what rows say that they need, what the engine has. MIG profiles are partitions."""
 GPU_UNIT = 1000
@@ -38,30 +36,18 @@ class Seen(NamedTuple):
     gpu_groups: tuple[str, ...]
 
 
-def all_rows() -> list[Row]:
-    """All rows of KAI, or none if there is no folder."""
-    return [row for file in FILES for row in rows(file)]
-
-
 def not_applicable(row: Row) -> str | None:
     """Why the row does not apply to Wavepool; None if it does."""
     lacking = [need for need in row.get("needs", ()) if need not in CAN_REPLAY]
     if lacking:
         return f"needs {', '.join(lacking)}, which Wavepool does not have"
     for job in row.get("jobs", ()) if row["kind"] == "allocation" else ():
-        asks = {"gpus_per_task", "gpu_memory_mib_per_task", "cpus_per_task_milli", "mem_per_task", "best_effort"} & set(
-            job
-        )
+        asks = {"gpus_per_task", "gpu_memory_mib_per_task", "cpus_per_task_milli", "mem_per_task", "best_effort"}
         for task in job["tasks"]:
             node = row["nodes"].get(task.get("node"), {})
-            if node.get("mig") and not asks and not task.get("mig"):
+            if node.get("mig") and (asks | {"gpus", "mig"}).isdisjoint(job | task):
                 return "a running task has a MIG partition of KAI's old kind, and the row does not say which"
     return None
-
-
-def differences(row: Row) -> list[str]:
-    """Where the engine and the row differ; empty if it reproduces the row."""
-    return list(_REPLAYS[row["kind"]](row))
 
 
 def _allocation(row: Row) -> Iterator[str]:
@@ -141,11 +127,11 @@ def _unlike_groups(expected: Mapping[str, Row], seen: Mapping[str, Seen], cluste
 
 
 def _fair_share(row: Row) -> Iterator[str]:
-    for resource, unit, granule in zip(("gpu", "cpu", "memory"), (GPU_UNIT, 1, 1), GRANULES, strict=True):
+    for resource, unit, granule in zip(RESOURCE_NAMES, (GPU_UNIT, 1, 1), GRANULES, strict=True):
         if resource not in row["total"]:
             continue
-        claims = [_claim(position, queue, resource, unit) for position, queue in enumerate(row["queues"])]
-        division = divide(round(row["total"][resource] * unit), claims, granule, round(row["k_value"] * PPM))
+        claims = [_claim(row, position, queue, resource, unit) for position, queue in enumerate(row["queues"])]
+        division = divide(round(row["total"][resource] * unit), claims, granule, round(row.get("k_value", 1) * PPM))
         for name, want in row["expect"].get("fair_share", {}).items():
             if resource in want and not isclose(division.shares[name] / unit, want[resource], abs_tol=1e-3):
                 yield f"{name} gets {division.shares[name] / unit} {resource}, and {want[resource]} is expected"
@@ -154,7 +140,7 @@ def _fair_share(row: Row) -> Iterator[str]:
             yield f"{division.remaining / unit} {resource} is left, and {want} is expected"
 
 
-def _claim(position: int, queue: Row, resource: str, unit: int) -> Claim:
+def _claim(row: Row, position: int, queue: Row, resource: str, unit: int) -> Claim:
     of = queue.get(resource, {})
 
     def amount(key: str, default: int) -> int:
@@ -170,13 +156,8 @@ def _claim(position: int, queue: Row, resource: str, unit: int) -> Claim:
         amount("request", 0),
         queue.get("priority", 0),
         created,
-        round(_usage(of.get("usage", queue.get("usage", 0)), resource) * PPM),
+        usage_ppm(row, queue, resource),
     )
-
-
-def _usage(usage: float | Row, resource: str) -> float:
-    """Past usage is a number for one resource, or one for each."""
-    return usage.get(resource, 0) if isinstance(usage, dict) else usage
 
 
 def _min_runtime(row: Row) -> Iterator[str]:
@@ -237,6 +218,9 @@ def _reclaim_predicate(row: Row) -> Iterator[str]:
 
 def _time_fairshare(row: Row) -> Iterator[str]:
     expect = row["expect"]
+    if "queues" in row:
+        yield from _fair_share(row)
+        return
     if "normalised_usage" in expect:
         hour = 3600
         capacity = row["cluster_gpus"] * row["window_h"] * hour
@@ -249,7 +233,7 @@ def _time_fairshare(row: Row) -> Iterator[str]:
         yield f"{got}, and {want} is expected"
 
 
-_REPLAYS: Mapping[str, Callable[[Row], Iterator[str]]] = {
+REPLAYS: Replays = {
     "allocation": _allocation,
     "fair_share": _fair_share,
     "min_runtime": _min_runtime,
