@@ -24,8 +24,8 @@ setup-torch: ## Install torch, which evaluates problem definitions that come wit
 setup-dstack: ## Install a dstack server, which the tests of the dstack provider run against
 	@deploy/setup-dstack
 
-protos: setup ## Generate the Python code of protos/ again, and the page of who may call what
-	$(RUN)/python protos/generate.py && $(RUN)/python protos/access_page.py
+protos: setup ## Generate the Python code of protos/ again, and the pages of who may call what and what is refused
+	$(RUN)/python protos/generate.py && $(RUN)/python protos/access_page.py && $(RUN)/python protos/refusals_page.py
 
 certs: setup ## Make or renew the services' certificates in the folder CERTS (.wavepool/tls) for WAVEPOOL_TLS_DIR
 	@$(RUN)/python deploy/certs.py $(CERTS)

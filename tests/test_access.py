@@ -1,9 +1,10 @@
-"""The table of who may call what: every method of every service is in it, and its page is up to date."""
+"""The pages of who may call what and of what is refused: every method is in the one, and both are up to date."""
 
 from __future__ import annotations
 
 import importlib.util
 import sys
+from typing import Any
 
 import pytest
 from google.protobuf import descriptor_pb2, descriptor_pool
@@ -11,10 +12,16 @@ from google.protobuf import descriptor_pb2, descriptor_pool
 from servicekit.rpc import access
 from tests.needs import REPOSITORY
 
-_SPEC = importlib.util.spec_from_file_location("access_page", REPOSITORY / "protos" / "access_page.py")
-access_page = importlib.util.module_from_spec(_SPEC)
-sys.modules["access_page"] = access_page
-_SPEC.loader.exec_module(access_page)
+
+def page_maker(name: str) -> Any:
+    """A program of protos/, whose folder is no package."""
+    spec = importlib.util.spec_from_file_location(name, REPOSITORY / "protos" / f"{name}.py")
+    made = sys.modules[name] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(made)
+    return made
+
+
+access_page, refusals_page = page_maker("access_page"), page_maker("refusals_page")
 
 METHODS = {
     f"{service.name}/{method.name}": (f"/{service.full_name}/{method.name}", method)
@@ -55,8 +62,16 @@ def test_a_method_whose_proto_names_nobody_has_no_callers() -> None:
     assert access.callers_of("/wavepool.test.Forgetful/Forgotten") == frozenset()
 
 
-def test_the_page_is_up_to_date() -> None:
-    assert access_page.PAGE.read_text() == access_page.page(), f"run `{access_page.COMMAND}`"
+@pytest.mark.parametrize("maker", [access_page, refusals_page])
+def test_the_page_is_up_to_date(maker: Any) -> None:
+    assert maker.PAGE.read_text() == maker.page(), f"run `{maker.COMMAND}`"
+
+
+def test_refusals_are_found_with_field_text_status_and_exit_status() -> None:
+    lines = refusals_page.PAGE.read_text().splitlines()
+    assert "| `spec.priority` | is …; give … to … | INVALID_ARGUMENT | 422 | 2 | no |" in lines
+    assert "|  | Provider … does not answer: …. Try again. | UNAVAILABLE | 503 | 3 | yes |" in lines
+    assert "|  | This needs the token of an …; your role is …. |  | 403 | 4 | no |" in lines
 
 
 def test_callers_are_named_in_the_order_of_the_proto() -> None:

@@ -236,7 +236,7 @@ async def _first_bytes(call: Any, target: GetTunnelTargetResponse) -> bytes:  # 
             await call.write(opening)
             first = await call.read()
     except TimeoutError:
-        raise ProblemError(Problem(504, "The session does not answer. Try again.")) from None
+        raise ProblemError(Problem(504, "The session does not answer. Try again.", retry_after_seconds=1.0)) from None
     except grpc.aio.AioRpcError as error:
         raise ProblemError(problem_of_rpc(error)) from error
     except asyncio.InvalidStateError:

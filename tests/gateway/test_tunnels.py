@@ -169,8 +169,9 @@ async def test_a_session_that_closes_at_once_is_a_status_before_the_upgrade(
 ) -> None:
     gateway.services.vmpool.sessions.answers = False
     monkeypatch.setattr("gateway.reservations.tunnel.FIRST_BYTES_SECONDS", 0.05)
-    found, problem, _ = await refused(gateway)
+    found, problem, headers = await refused(gateway)
     assert (found, problem["detail"]) == (504, "The session does not answer. Try again.")
+    assert headers["Retry-After"] == "1"
     await gateway.services.vmpool.sessions.ended.wait()
 
 
