@@ -76,6 +76,11 @@ function alertOf(error) {
   byId("alert").hidden = false;
 }
 
+function textOf({ message, errors }) {
+  const [first] = errors ?? [];
+  return first ? `${first.field}: ${first.message}` : message;
+}
+
 function guarded(action) {
   return async (...values) => {
     byId("alert").hidden = true;
@@ -91,6 +96,11 @@ async function showCredit() {
   const costs = await call("GET", "/api/v1/costs?page_size=1");
   byId("credit").textContent = `${dollars(costs.available_usd)} credit`;
   byId("credit").hidden = false;
+}
+
+async function showWho() {
+  byId("who").textContent = signIn.nameOf(await call("GET", "/api/v1/me"));
+  byId("who").hidden = false;
 }
 
 async function showQuote() {
@@ -206,6 +216,7 @@ async function showFirst(named, otherwise) {
 }
 
 async function start() {
+  await showWho();
   const [{ problems }, { gpu_types: gpuTypes }] = await Promise.all([
     call("GET", "/api/v1/problems"),
     call("GET", "/api/v1/gpu-types"),
@@ -253,8 +264,15 @@ function listen() {
     before = mode();
   });
   window.addEventListener("hashchange", () => {
-    if (session.adoptTokenFromAddress()) guarded(start)();
+    const given = session.takeFromAddress();
+    if (given) guarded(() => adopt(given))();
   });
+  session.onTokenOfAnotherTab(() => location.reload());
+}
+
+// What an open page shows belongs to the account before; drafts stay.
+async function adopt(given) {
+  if (await signIn.adopt(given)) location.reload();
 }
 
 async function open() {
@@ -266,11 +284,14 @@ async function open() {
     tokenDialog.open(error.message);
     return;
   }
+  const given = session.takeFromAddress();
+  let failure = null;
+  if (given) failure = await signIn.adopt(given).then(() => null, (error) => error);
   if (session.token()) await start();
-  else tokenDialog.open();
+  else tokenDialog.open(failure ? textOf(failure) : "");
+  if (failure) throw failure;
 }
 
 applyTheme();
-session.adoptTokenFromAddress();
 listen();
 guarded(open)();

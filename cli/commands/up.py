@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 READY_SECONDS = 60.0
 GRACE_SECONDS = 15.0
 POLL_SECONDS = 0.1
+LINK_SECONDS = 86_400.0
+"""How long the link to the page works, if it is not used before."""
 KEEP_RESERVED = frozenset({"docker", "dstack"})
 """Providers whose machines go on without vmpool if they have reservations."""
 
@@ -87,7 +89,7 @@ async def _serve(stack: Stack) -> None:
 async def _run(stack: Stack, supervisor: Supervisor, ready: asyncio.Event) -> None:
     say(f"starting; logs are in {stack.logs}")
     await supervisor.wait_until_ready(READY_SECONDS)
-    _announce(stack, supervisor)
+    await asyncio.to_thread(_announce, stack, supervisor)
     ready.set()
     await supervisor.wait()
 
@@ -108,11 +110,22 @@ def _announce(stack: Stack, supervisor: Supervisor) -> None:
         table.add_row(program.name, program.address, str(supervisor.process_id(program.name)), program.log.name)
     table.add_row("executor", "started by vmpool when a job needs it", "", "")
     notes.print(table)
-    token = (stack.data_dir / TOKEN_FILE).read_text(encoding="utf-8").strip()
-    say(f"\nopen    {stack.endpoint}/#token={token}")
+    say(f"\nopen    {_page(stack)}")
     command = command_for(stack.data_dir)
     say(f"submit  {command} submit problems/catalogue/leaky-relu/solution.hip --problem leaky-relu")
     say(f"stop    Ctrl-C, or {command} down")
+
+
+def _page(stack: Stack) -> str:
+    """The page's address, with what signs its first visitor in: not the token, as an address is copied and kept."""
+    made = {"name": "page of wavepool up", "link": True, "lifetime_seconds": LINK_SECONDS}
+    try:
+        with GatewayClient(*connection(stack.data_dir)) as gateway:
+            link = gateway.ask("POST", "tokens", body=made)["token"]
+    except (OSError, WavepoolError) as error:
+        notes.print(f"no link for the page, enter the token in {stack.data_dir / TOKEN_FILE}: {error}")
+        return f"{stack.endpoint}/"
+    return f"{stack.endpoint}/#link={link}  (works once)"
 
 
 def command_for(data_dir: Path) -> str:

@@ -62,7 +62,9 @@ def connection(data_dir: Path) -> tuple[str, str]:
 
 
 def rotate_logs(logs: Path, largest_bytes: int = LARGEST_LOG_BYTES) -> None:
-    """Renames large log files; keeps one older generation."""
+    """Renames large log files; keeps one older generation. All are their owner's alone to read."""
+    for log in logs.glob("*.log*"):
+        log.chmod(0o600)
     for log in logs.glob("*.log"):
         if log.stat().st_size > largest_bytes:
             log.replace(log.with_suffix(".log.1"))

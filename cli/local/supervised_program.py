@@ -88,6 +88,7 @@ class SupervisedProgram:
         await ended
 
     async def _run_once(self) -> int:
+        self.program.log.touch(0o600)
         with self.program.log.open("ab") as log:
             self._process = await asyncio.create_subprocess_exec(
                 sys.executable,

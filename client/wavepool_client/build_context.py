@@ -38,8 +38,15 @@ def build_context_of(dockerfile: Path | None, image: str) -> bytes:
 
 
 def packed(dockerfile: Path) -> bytes:
-    """The archive of a Dockerfile and the folder that it is in; raises InputError."""
+    """The archive of a Dockerfile and the folder that it is in; raises InputError, also if one of them is a link.
+
+    Links below the folder are sent as links. A repository of somebody else may have one to a folder of private files.
+    """
+    named = dockerfile
     dockerfile = dockerfile / DOCKERFILE if dockerfile.is_dir() else dockerfile
+    for path in (named, dockerfile, dockerfile.parent):
+        if path.is_symlink():
+            raise InputError(f"--dockerfile: {path} is a link; to send what it leads to, name that: {path.resolve()}")
     try:
         content = dockerfile.read_bytes()
         rules = _rules(dockerfile)

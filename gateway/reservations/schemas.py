@@ -320,7 +320,7 @@ class Act(BaseModel):
     by: Annotated[str | None, Field(description="A user's name; null if the platform did it.")]
     what: Annotated[str, Field(description="`extended`, `users_changed`, `notified` or `ending`.")]
     hours: Annotated[float | None, Field(description="That were added.")] = None
-    added: Annotated[list[str], Field(description="Users who got a key.")] = []
+    added: Annotated[list[str], Field(description="Who got a key, with its fingerprint.")] = []
     removed: Annotated[list[str], Field(description="Users whose keys were removed.")] = []
     editors: Annotated[list[str], Field(description="Users who got the right to change it.")] = []
     text: Annotated[str | None, Field(description="The text written to its terminals, or why it was ended.")] = None

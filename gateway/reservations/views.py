@@ -106,12 +106,20 @@ def _act_of(event: pb.ReservationEvent, names: Mapping[str, str]) -> schemas.Act
             return act.model_copy(update={"hours": _hours(event.extended.duration)})
         case "users_changed":
             changed = event.users_changed
-            names_of = {"added": changed.added, "removed": changed.removed, "editors": changed.editors}
+            names_of = {"added": _let_in(changed), "removed": changed.removed, "editors": changed.editors}
             return act.model_copy(update={what: list(users) for what, users in names_of.items()})
         case "notified":
             return act.model_copy(update={"text": event.notified.text})
         case _:
             return act.model_copy(update={"text": event.ending.reason or None})
+
+
+def _let_in(changed: pb.ReservationUsersChanged) -> list[str]:
+    """Who was let in, each with the key: its name is what the person who gave it said, and may be another's."""
+    if not changed.added_keys:
+        # An event of an earlier version.
+        return list(changed.added)
+    return [f"{key.user} ({fingerprint_of(key)})" for key in changed.added_keys]
 
 
 def _node_of(node: pb.ReservationNode) -> schemas.Node:
@@ -236,7 +244,7 @@ def _users_changed(event: pb.ReservationEvent) -> Frame:
     changed = event.users_changed
     fields = {
         "users": list(changed.users),
-        "added": list(changed.added),
+        "added": _let_in(changed),
         "removed": list(changed.removed),
         "editors": list(changed.editors),
         "user_id": changed.user_id,

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import grpc
 from fastapi import APIRouter, Path, Query
+from wavepool.billing.v1.identity_pb2 import GetUserRequest
 from wavepool.scheduler.v1 import disks_pb2 as pb
 
 from gateway.auth import Caller
@@ -35,7 +36,7 @@ router = APIRouter(prefix="/disks", tags=["disks"], route_class=JsonRoute)
 ALL = "all"
 DiskName = Annotated[str, Path(max_length=63)]
 Owner = Annotated[
-    str, Query(max_length=100, description="A user's id, for operators and administrators; default: you.")
+    str, Query(max_length=100, description="A user's id or name, for operators and administrators; default: you.")
 ]
 FIELD_NAMES = {"size_limit_bytes": "size_gib"}
 NEW_NAME = {"new_name": "name"}
@@ -56,12 +57,12 @@ async def list_disks(
     gateway: TheGateway,
     user_id: Annotated[
         str,
-        Query(max_length=100, description="A user's id, or `all`, for operators and administrators; default: you."),
+        Query(max_length=100, description="A user's id or name, or `all`, for operators; default: you."),
     ] = "",
     deleted: Annotated[bool, Query(description="Include deleted disks that are not yet removed.")] = False,  # noqa: FBT002 - in the query
 ) -> DiskList:
     """List your disks."""
-    owner = "" if user_id == ALL and caller.oversees else _owner(caller, user_id)
+    owner = "" if user_id == ALL and caller.oversees else await _owner(gateway, caller, user_id)
     request = pb.ListDisksRequest(user_id=owner, with_deleted=deleted)
     found = (await call(gateway.upstreams.disks.ListDisks, request)).disks
     names = await names_of(gateway, {disk.user_id for disk in found})
@@ -71,28 +72,28 @@ async def list_disks(
 @router.delete("/{name}", responses=problems(403, 404, 409))
 async def delete(name: DiskName, caller: TheSubmitter, gateway: TheGateway, user_id: Owner = "") -> Disk:
     """Delete a disk. Its snapshots are kept until its `remove_time`."""
-    request = pb.DeleteDiskRequest(user_id=_owner(caller, user_id), name=name)
+    request = pb.DeleteDiskRequest(user_id=await _owner(gateway, caller, user_id), name=name)
     return await _shown(gateway, (await call(gateway.upstreams.disks.DeleteDisk, request)).disk)
 
 
 @router.patch("/{name}", responses=problems(403, 404, 409))
 async def rename(name: DiskName, body: NewName, caller: TheSubmitter, gateway: TheGateway, user_id: Owner = "") -> Disk:
     """Give a disk another name."""
-    request = pb.RenameDiskRequest(user_id=_owner(caller, user_id), name=name, new_name=body.name)
+    request = pb.RenameDiskRequest(user_id=await _owner(gateway, caller, user_id), name=name, new_name=body.name)
     return await _shown(gateway, (await call(gateway.upstreams.disks.RenameDisk, request, NEW_NAME)).disk)
 
 
 @router.post("/{name}/clone", status_code=201, responses=problems(403, 404, 409, 429))
 async def clone(name: DiskName, body: NewName, caller: TheSubmitter, gateway: TheGateway, user_id: Owner = "") -> Disk:
     """Make a disk that begins with the last snapshot of this one, which may be in use. Nothing is copied."""
-    request = pb.CloneDiskRequest(user_id=_owner(caller, user_id), name=name, new_name=body.name)
+    request = pb.CloneDiskRequest(user_id=await _owner(gateway, caller, user_id), name=name, new_name=body.name)
     return await _shown(gateway, (await call(gateway.upstreams.disks.CloneDisk, request, NEW_NAME)).disk)
 
 
 @router.get("/{name}/content", responses=problems(403, 404))
 async def get_content(name: DiskName, caller: TheAccount, gateway: TheGateway, user_id: Owner = "") -> DiskContent:
     """List the files of a disk's last snapshot."""
-    request = pb.GetDiskContentRequest(user_id=_owner(caller, user_id), name=name)
+    request = pb.GetDiskContentRequest(user_id=await _owner(gateway, caller, user_id), name=name)
     return content_of(await call(gateway.upstreams.disks.GetDiskContent, request))
 
 
@@ -101,7 +102,7 @@ async def take_snapshot(
     name: DiskName, caller: TheSubmitter, gateway: TheGateway, user_id: Owner = ""
 ) -> TakenSnapshot:
     """Take a snapshot of a disk that an active reservation uses. It is complete once this answers."""
-    request = pb.SnapshotDiskRequest(user_id=_owner(caller, user_id), name=name)
+    request = pb.SnapshotDiskRequest(user_id=await _owner(gateway, caller, user_id), name=name)
     try:
         answer = await gateway.upstreams.disks.SnapshotDisk(request, timeout=SNAPSHOT_SECONDS)
     except grpc.aio.AioRpcError as error:
@@ -109,9 +110,13 @@ async def take_snapshot(
     return taken_of(answer)
 
 
-def _owner(caller: Caller, user_id: str) -> str:
+async def _owner(gateway: Gateway, caller: Caller, user_id: str) -> str:
     """The user whose disk is meant; raises ProblemError. An operator's use of another user's disk is logged."""
-    owner = user_id or caller.user_id
+    owner = user_id if user_id not in {"", caller.user_name} else caller.user_id
+    if owner != caller.user_id and caller.oversees:
+        # The scheduler knows ids only, and would answer that nobody has disks.
+        request = GetUserRequest(caller_token_id=caller.token_id, user=owner)
+        owner = (await call(gateway.upstreams.identity.GetUser, request, {"user": "user_id"})).user.user_id
     asker = Asker(caller.user_id, () if caller.oversees else caller.visible_account_ids)
     standing = standing_of(asker, Belonging(owner, is_personal=True))
     if standing is None:

@@ -6,10 +6,15 @@ from collections.abc import Collection
 from datetime import datetime
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query
-from pydantic import BaseModel, ConfigDict, Field
+from fastapi import APIRouter, Path, Query, Response
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 from wavepool.scheduler.v1 import queues_pb2
-from wavepool.scheduler.v1.queues_pb2 import ApplyQueuesRequest, ExplainJobRequest, ListQueuesRequest
+from wavepool.scheduler.v1.queues_pb2 import (
+    ApplyQueuesRequest,
+    ExplainJobRequest,
+    ListQueuesRequest,
+    SetMaintenanceRequest,
+)
 
 from gateway.dependencies import Gateway, TheAccount, TheGateway, TheOverseer, TheVisibleJobs
 from gateway.http.errors import Problem, ProblemError
@@ -19,11 +24,13 @@ from gateway.queues.documents import QueueDocument, classes_of, document_of
 from gateway.routes.identity_calls import call
 from gateway.upstreams import CALL_TIMEOUT_SECONDS
 from gateway.words.enum_names import scheduler_plugin_kind_word
+from gateway.words.proto_time import NoNumber, timestamp_of
 from gateway.words.shown import shown
 
 router = APIRouter(tags=["queues"], route_class=JsonRoute)
 
 MOST_DOCUMENTS = 1_000
+GpuType = Annotated[str, Path(max_length=100, description="In any case.")]
 
 
 class QueueShare(BaseModel):
@@ -93,6 +100,21 @@ class ApplyRequest(BaseModel):
     ] = False
     dry_run: Annotated[bool, Field(strict=True, description="Only report what would change.")] = False
     expected_generation: Annotated[int, Field(strict=True, ge=0, lt=2**63, description="0: any.")] = 0
+
+
+class MaintenanceRequest(BaseModel):
+    """Why a GPU type cannot be reserved, and until when."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={"examples": [{"reason": "new firmware", "until": "2027-01-15T15:00:00Z"}]},
+    )
+
+    reason: Annotated[str, Field(min_length=1, max_length=300, description="Everybody who asks for it reads it.")]
+    until: Annotated[
+        Annotated[AwareDatetime, NoNumber] | None,
+        Field(description="When it ends by itself; null: when you end it."),
+    ] = None
 
 
 class FieldChange(BaseModel):
@@ -208,6 +230,26 @@ async def open_queue(name: str, operator: TheOverseer, gateway: TheGateway) -> A
     return await _set_closed(gateway, name, closed=False)
 
 
+@router.put("/gpu-types/{gpu_type}/maintenance", status_code=204, responses=problems(403))
+async def begin_maintenance(
+    gpu_type: GpuType, body: MaintenanceRequest, operator: TheOverseer, gateway: TheGateway
+) -> Response:
+    """Keep a GPU type from new reservations; what is reserved stays, and submissions go on. For operators.
+
+    You may still reserve it yourself.
+    """
+    request = SetMaintenanceRequest(
+        gpu_type=gpu_type, reason=body.reason, until=timestamp_of(body.until), user_id=operator.user_id
+    )
+    return await _maintained(gateway, request)
+
+
+@router.delete("/gpu-types/{gpu_type}/maintenance", status_code=204, responses=problems(403))
+async def end_maintenance(gpu_type: GpuType, operator: TheOverseer, gateway: TheGateway) -> Response:
+    """End the maintenance of a GPU type. For operators."""
+    return await _maintained(gateway, SetMaintenanceRequest(gpu_type=gpu_type, user_id=operator.user_id, ended=True))
+
+
 @router.delete("/queues/{name}", responses=problems(403, 404, 409))
 async def remove_queue(name: str, operator: TheOverseer, gateway: TheGateway) -> Applied:
     """Remove a queue that has no submissions in flight. For operators."""
@@ -241,6 +283,11 @@ async def explain(
 
 async def _applied(gateway: Gateway, request: ApplyQueuesRequest) -> Applied:
     return shown(Applied, await call(gateway.upstreams.queues.ApplyQueues, request))
+
+
+async def _maintained(gateway: Gateway, request: SetMaintenanceRequest) -> Response:
+    await call(gateway.upstreams.queues.SetMaintenance, request)
+    return Response(status_code=204)
 
 
 async def _set_closed(gateway: Gateway, name: str, *, closed: bool) -> Applied:

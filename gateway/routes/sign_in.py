@@ -40,7 +40,7 @@ class SignInOptions(BaseModel):
 
 
 class SignInRequest(BaseModel):
-    """An ID token, or the code that a browser came back with: one of both."""
+    """An ID token, the code that a browser came back with, or the secret of a link: one of them."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -53,6 +53,7 @@ class SignInRequest(BaseModel):
     )
 
     id_token: Annotated[str, Field(max_length=MAX_ID_TOKEN_CHARACTERS)] = ""
+    link: Annotated[Short, Field(description="Of a token made with `link`; it works once.")] = ""
     code: Short = ""
     code_verifier: Annotated[Short, Field(description="Of PKCE; with `code`.")] = ""
     redirect_uri: Annotated[Short, Field(description="As it was sent to the provider; with `code`.")] = ""
@@ -60,12 +61,14 @@ class SignInRequest(BaseModel):
 
     @model_validator(mode="after")
     def _one_proof(self) -> Self:
-        if bool(self.id_token) == bool(self.code):
-            raise ValueError("send either an id_token or a code")
+        if sum(map(bool, (self.id_token, self.code, self.link))) != 1:
+            raise ValueError("send an id_token, a code or a link, and only one of them")
         return self
 
     def call(self) -> SignInCall:
         """The call of billing."""
+        if self.link:
+            return SignInCall(link=self.link)
         if self.id_token:
             return SignInCall(id_token=self.id_token, nonce=self.nonce)
         code = AuthorizationCode(code=self.code, code_verifier=self.code_verifier, redirect_uri=self.redirect_uri)
@@ -97,7 +100,10 @@ async def get_sign_in_options(gateway: TheGateway) -> SignInOptions:
 
 @router.post("", status_code=201, responses=SIGN_IN_FAILURES)
 async def sign_in(body: SignInRequest, request: Request, gateway: TheGateway) -> SignedIn:
-    """Sign in with the answer of the identity provider. This needs no token, and creates one that expires."""
+    """Sign in with the answer of the identity provider, or with a link. This needs no token, and creates one.
+
+    After the identity provider's answer it expires; after a link it ends with the token that made the link.
+    """
     gateway.address_limits.sign_ins.count(address_of(request))
     answer = await gateway.upstreams.sign_in.SignIn(body.call(), timeout=CALL_TIMEOUT_SECONDS)
     return SignedIn(id=answer.token_id, token=answer.token, expire_time=instant_of(answer.expire_time))

@@ -64,6 +64,11 @@ class TokenRequest(BaseModel):
         float | None, Field(gt=0, le=LONGEST_LIFETIME_SECONDS, description="Seconds from now until it expires.")
     ] = None
 
+    link: Annotated[
+        bool,
+        Field(description="`true`: its secret is not for requests, but signs in once: `POST /api/v1/sign-in`."),
+    ] = False
+
     @model_validator(mode="after")
     def _one_expiry(self) -> Self:
         if self.expire_time is not None and self.lifetime_seconds is not None:
@@ -119,6 +124,7 @@ async def create_token(body: TokenRequest, caller: TheManager, gateway: TheGatew
         name=body.name,
         scopes=body.scopes,
         expire_time=body.expiry(datetime.now(UTC)),
+        is_link=body.link,
     )
     answer = await call(gateway.upstreams.identity.CreateToken, request, FIELD_NAMES)
     return shown(NewToken, answer.token, token=answer.secret)

@@ -198,7 +198,7 @@ class ScopeMissingError(NotAllowedError):
     """The caller's token lacks a scope."""
 
     def __init__(self, scope: str, usable: str) -> None:
-        super().__init__(f"This needs the scope {scope!r}; the token has: {usable}. Use a token that has it.")
+        super().__init__(f"This needs the scope '{scope}'; the token has: {usable}. Use a token that has it.")
         self.scope = scope
 
 

@@ -56,6 +56,7 @@ from services.scheduler.queue.event_hub import EventHub
 from services.scheduler.queue.explanation import Explainer
 from services.scheduler.queue.forecast import Forecast
 from services.scheduler.queue.inventory import Inventory
+from services.scheduler.queue.maintenance_book import MaintenanceBook
 from services.scheduler.queue.plugins import Orderings, Placements, SchedulerPlugins
 from services.scheduler.queue.provisioning import ProvisioningReporter
 from services.scheduler.queue.queue_book import QueueBook
@@ -86,6 +87,7 @@ from services.scheduler.store.build_store import BuildStore, SessionStores
 from services.scheduler.store.disk_store import DiskStore
 from services.scheduler.store.job_reader import JobReader
 from services.scheduler.store.job_store import JobStore
+from services.scheduler.store.maintenance_store import MaintenanceStore
 from services.scheduler.store.queue_store import QueueStore
 from services.scheduler.store.ranking_reader import RankingReader
 from submissions.checks import UnknownProblemError
@@ -283,8 +285,10 @@ async def build(  # noqa: PLR0915 - one statement for each part
     orderings, placements = Orderings(book, plugins.orderings), Placements(book, plugins.placements)
     waiting = WaitingJobs(orderings.rank)
     book.order_listeners.append(waiting.reorder)
+    maintenance = MaintenanceBook(MaintenanceStore(database), settings.maintenance, clock)
     usage = UsageBook(queue_store, settings.usage_half_life, clock)
     await book.run_once()
+    await maintenance.run_once()
     store, reader = JobStore(database, hub.announce), JobReader(database)
     pool, billing, executors = (
         Pool(vmpool_channel),
@@ -334,6 +338,7 @@ async def build(  # noqa: PLR0915 - one statement for each part
         dated_admission,
         lambda: dispatcher.reasons,
         settings.longest_run,
+        maintenance,
     )
     admission = Admission(
         store, billing, waiting, dated, book, forecast, clock, _policy(settings, problems), placements, explainer
@@ -348,7 +353,7 @@ async def build(  # noqa: PLR0915 - one statement for each part
         settings.longest_reservation,
         settings.longest_extended,
         settings.longest_reservation_wait,
-        settings.maintenance,
+        maintenance,
     )
     changes = ReservationChanges(store, reader, waiting, dated, runner, clock, limits)
     starter = DatedStarter(dated, waiting, changes, clock, settings.dated_lead, settings.longest_run)
@@ -381,7 +386,7 @@ async def build(  # noqa: PLR0915 - one statement for each part
             dated_admission,
             forecast,
             clock,
-            settings.maintenance,
+            maintenance,
             explainer,
         ),
         clock,
@@ -415,6 +420,7 @@ async def build(  # noqa: PLR0915 - one statement for each part
     listening: list[tuple[Loop, timedelta]] = [
         (UnannouncedEvents(reader, hub), settings.poll_interval),
         (book, settings.sweep_interval),
+        (maintenance, settings.sweep_interval),
     ]
     if database.dialect_name == "postgresql":
         listening.append((NotifiedEvents(reader, hub, lease), REFOLLOW_INTERVAL))

@@ -59,6 +59,16 @@ def test_links_are_links_and_pipes_stay_behind(tmp_path: Path) -> None:
     assert found == {"Dockerfile": "", "context/Dockerfile": "", "context/secret": "/etc/shadow", "context/up": ".."}
 
 
+@pytest.mark.parametrize("named", ["linked", "linked/Dockerfile", "folder"])
+def test_what_is_named_is_no_link_to_a_folder_elsewhere(tmp_path: Path, named: str) -> None:
+    write(tmp_path / "private", Dockerfile="FROM x\n", private="1")
+    (tmp_path / "linked").symlink_to(tmp_path / "private")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "Dockerfile").symlink_to(tmp_path / "private" / "private")
+    with pytest.raises(InputError, match=f"is a link; to send what it leads to, name that: {tmp_path}/private"):
+        packed(tmp_path / named)
+
+
 @pytest.mark.parametrize(
     ("lines", "left_out", "kept"),
     [

@@ -11,7 +11,7 @@ import pytest
 from tests.cli.invocation import wavepool
 
 PAGE = Path(__file__).parents[2] / "docs" / "command-line.md"
-GROUPS = ("core", "machines", "problems")
+GROUPS = ("core", "machines", "problems", "queues")
 
 
 def listed() -> list[str]:

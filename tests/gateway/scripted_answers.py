@@ -368,6 +368,7 @@ ANSWERS: dict[str, Any] = {
             }
         ],
     },
+    "SetMaintenance": {},
     "ApplyQueues": {
         "changes": [
             {

@@ -93,7 +93,14 @@ def story() -> list[pb.ReservationEvent]:
         {"session": session_pb2.SessionEvent(out_of_memory=session_pb2.SessionOutOfMemory(killed=2))},
         {"session": session_pb2.SessionEvent(warning=session_pb2.SessionWarning(minutes_left=30))},
         {"extended": extended},
-        {"users_changed": pb.ReservationUsersChanged(users=["ada", "bob"], user_id="user_ada", added=["bob"])},
+        {
+            "users_changed": pb.ReservationUsersChanged(
+                users=["ada", "bob"],
+                user_id="user_ada",
+                added=["bob"],
+                added_keys=[session_pb2.SessionKey(user="bob", public_key="ssh-ed25519 AAAA")],
+            )
+        },
         {"notified": pb.ReservationNotified(text="Save.", terminals=2, user_id="user_op")},
         {"ending": pb.ReservationEnding(user_id="user_ada", reason="Behind job_0THER.")},
         {"session": session_pb2.SessionEvent(warning=session_pb2.SessionWarning(minutes_left=0))},

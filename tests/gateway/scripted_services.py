@@ -121,6 +121,7 @@ class ScriptedIdentity:
 
     def forget(self) -> None:
         """Returns to the initial state."""
+        self.names: dict[str, str] = {}
         self.scopes: dict[str, list[str]] = {}
         self.resolved: dict[str, identity_pb2.ResolveKeysResponse] = {}
         self.visible: dict[str, list[str]] = {}
@@ -133,10 +134,10 @@ class ScriptedIdentity:
         scopes = self.scopes.get(request.token, ROLE_SCOPES[role])
         return identity_pb2.AuthenticateTokenResponse(
             user_id=account_id.replace("acc", "user"),
-            user_name="demo",
+            user_name=self.names.get(request.token, "demo"),
             role=role,
             account_id=account_id,
-            account_name="demo",
+            account_name=self.names.get(request.token, "demo"),
             token_id=TOKEN_IDS[request.token],
             admin="admin" in scopes,
             scopes=scopes,

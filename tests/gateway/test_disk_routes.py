@@ -67,7 +67,9 @@ async def test_disks_are_the_callers_own_unless_an_operator_names_another_user(
     assert refused.status_code == 403
     others = await gateway.http.request(method, f"{DISKS}{path}?user_id=user_bob", json=body, headers=ADMIN)
     assert others.is_success
-    assert gateway.calls[call][-1].user_id == "user_bob"
+    # Of a name, too: billing knows whose it is (here always user_user).
+    assert gateway.calls["GetUser"][-1].user == "user_bob"
+    assert gateway.calls[call][-1].user_id == "user_user"
 
 
 async def test_operators_alone_see_everybodys_disks(gateway: RunningGateway) -> None:

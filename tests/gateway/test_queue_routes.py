@@ -109,6 +109,18 @@ async def test_a_queue_is_closed_as_it_was_described_and_not_as_it_has_become(ga
     assert request.queues[0] == RED
 
 
+async def test_an_operator_begins_and_ends_the_maintenance_of_a_type(gateway: RunningGateway) -> None:
+    route, body = "/api/v1/gpu-types/MI300X/maintenance", {"reason": "new firmware", "until": "2027-01-15T15:00:00Z"}
+    assert (await gateway.http.put(route, json=body, headers=OPERATOR)).status_code == 204
+    begun = gateway.calls["SetMaintenance"][-1]
+    assert (begun.gpu_type, begun.reason, begun.user_id) == ("MI300X", "new firmware", "user_operator")
+    assert (begun.until.seconds, begun.ended) == (1_800_025_200, False)
+    assert (await gateway.http.delete(route, headers=OPERATOR)).status_code == 204
+    assert gateway.calls["SetMaintenance"][-1] == pb.SetMaintenanceRequest(
+        gpu_type="MI300X", user_id="user_operator", ended=True
+    )
+
+
 async def test_an_unknown_queue_is_a_404_with_those_that_there_are(gateway: RunningGateway) -> None:
     for method, path in (("POST", "blue/close"), ("POST", "blue/open"), ("DELETE", "blue")):
         answer = await gateway.http.request(method, f"/api/v1/queues/{path}", headers=OPERATOR)

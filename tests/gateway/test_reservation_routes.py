@@ -509,7 +509,7 @@ async def test_events_have_ids_and_names_for_each_step_until_the_end(gateway: Ru
         ("user_op", "user_op"),
         ("user_ada", "ada"),
     ]
-    assert (data[10]["users"], data[10]["added"], data[10]["removed"]) == (["ada", "bob"], ["bob"], [])
+    assert (data[10]["users"], data[10]["added"], data[10]["removed"]) == (["ada", "bob"], [f"bob ({FINGERPRINT})"], [])
     assert (data[11]["text"], data[11]["terminals"]) == ("Save.", 2)
     assert data[12]["message"] == "Behind (of another account)."
     assert (data[-1]["message"], data[-1]["cost_usd"], data[-1]["final"]) == ("Time is up.", 3.0, True)
@@ -522,7 +522,7 @@ async def test_the_history_says_who_did_what(gateway: RunningGateway) -> None:
     nothing = {"hours": None, "added": [], "removed": [], "editors": [], "text": None}
     assert history == [
         {**nothing, "by": "ada", "what": "extended", "hours": 0.5},
-        {**nothing, "by": "ada", "what": "users_changed", "added": ["bob"]},
+        {**nothing, "by": "ada", "what": "users_changed", "added": [f"bob ({FINGERPRINT})"]},
         {**nothing, "by": "user_op", "what": "notified", "text": "Save."},
         {**nothing, "by": "ada", "what": "ending", "text": "Behind (of another account)."},
     ]

@@ -10,12 +10,12 @@ export class ApiError extends Error {
   }
 }
 
-export function authorized(headers = {}) {
-  return { Authorization: `Bearer ${token()}`, ...headers };
+export function authorized(headers = {}, bearer = token()) {
+  return { Authorization: `Bearer ${bearer}`, ...headers };
 }
 
-export async function call(method, path, body) {
-  const options = { method, headers: authorized(body ? { "Content-Type": "application/json" } : {}) };
+export async function call(method, path, body, bearer = token()) {
+  const options = { method, headers: authorized(body ? { "Content-Type": "application/json" } : {}, bearer) };
   if (body) options.body = JSON.stringify(body);
   return checked(await reached(path, options));
 }

@@ -7,6 +7,7 @@ import * as session from "../page/session.js";
 import { ApiError, call } from "./api.js";
 
 const SIGN_IN = "/api/v1/sign-in";
+const ME = "/api/v1/me";
 
 export function options() {
   return call("GET", SIGN_IN);
@@ -57,6 +58,42 @@ export async function finish({ answer, begun }) {
   });
   session.rememberToken(made.token);
   session.rememberSignedIn(made.id);
+}
+
+// Takes the token of a link that somebody opened. A link may come from anybody, so an account that the page has
+// already is never changed without a question. True if the page has another token then.
+export async function adopt({ link, token: named }) {
+  const given = link ? (await call("POST", SIGN_IN, { link }, "")).token : named;
+  const current = session.token();
+  if (given === current) return false;
+  const next = await working(given);
+  if (!next) throw new ApiError(0, "The token of this link is unknown, revoked or expired.");
+  const before = current ? await working(current) : null;
+  const isOther = before && (before.user_id !== next.user_id || before.account_id !== next.account_id);
+  const question = `This link changes the account of this page from ${nameOf(before)} to ${nameOf(next)}. What you submit then belongs to ${nameOf(next)}. Change it?`;
+  if (isOther && !window.confirm(question)) {
+    if (link) await call("DELETE", `/api/v1/tokens/${encodeURIComponent(next.token_id)}`, undefined, given);
+    return false;
+  }
+  session.rememberToken(given);
+  session.rememberSignedIn("");
+  return true;
+}
+
+// Whose token it is; null if it does not work any more.
+async function working(token) {
+  try {
+    return await call("GET", ME, undefined, token);
+  } catch (error) {
+    if (error.status === 401) return null;
+    throw error;
+  }
+}
+
+// The user, with the account that pays if it is another's.
+export function nameOf(me) {
+  if (!me) return "";
+  return me.user_name === me.account_name ? me.user_name : `${me.user_name} (${me.account_name})`;
 }
 
 // Revokes the token if a sign-in made it; one that was typed in may be in use elsewhere.

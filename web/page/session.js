@@ -66,12 +66,17 @@ export function go(changes) {
   history.replaceState(null, "", fields.size ? `#${fields}` : location.pathname);
 }
 
-// `wavepool up` prints a link with the token behind the `#`, which browsers never send; it leaves the address at once.
-export function adoptTokenFromAddress() {
-  const given = new URLSearchParams(location.hash.slice(1)).get("token");
-  if (!given) return false;
-  rememberToken(given);
-  rememberSignedIn("");
-  go({});
-  return true;
+// What a link brings behind the `#`, which browsers never send, leaves the address at once: the secret of a link of
+// `wavepool up`, or a token.
+export function takeFromAddress() {
+  const fields = new URLSearchParams(location.hash.slice(1));
+  const [link, token] = ["link", "token"].map((name) => fields.get(name) ?? "");
+  if (link || token) go({});
+  return link || token ? { link, token } : null;
+}
+
+export function onTokenOfAnotherTab(action) {
+  window.addEventListener("storage", ({ key }) => {
+    if (key === TOKEN || key === null) action();
+  });
 }

@@ -82,6 +82,16 @@ def instant_option(name: str, text: str) -> str:
         raise InputError(f"{name}: {text} ago is before all dates") from error
 
 
+def instant_with_zone(option: str, text: str) -> str:
+    """The instant in ISO 8601 with its zone; empty if `text` is. Raises InputError."""
+    if not text:
+        return ""
+    try:
+        return datetime.fromisoformat(text).astimezone().isoformat()
+    except (ValueError, OverflowError) as error:
+        raise InputError(f"{option}: {text!r} is not a time such as 2027-01-01T00:00Z: {error}") from error
+
+
 def words_of(text: str) -> list[str]:
     """The words of an option that takes several, with commas between them."""
     return [word.strip() for word in text.split(",") if word.strip()]

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Annotated, Any
 
 import typer
 
 from wavepool_client.commands.completion import complete_gpu_type
-from wavepool_client.commands.options import Client, Group, Shown, answered
-from wavepool_client.errors import InputError
+from wavepool_client.commands.options import Client, Group, Shown, answered, instant_with_zone
 from wavepool_client.terminal.output import results
 from wavepool_client.terminal.result_printing import table_of
 from wavepool_client.text.machines import dollars_text, seconds_text
@@ -59,7 +57,7 @@ def set_price(
     """Set a price, never for the past. Jobs keep the price of their submission. This takes an administrator's token."""
     body: dict[str, Any] = {"gpu_type": gpu_type, "price_usd_per_hour": dollars, "spot": spot}
     body |= {"minimum_billed_seconds": minimum, "billing_increment_seconds": increment}
-    times = {"start_time": _instant("--from", start), "end_time": _instant("--until", end)}
+    times = {"start_time": instant_with_zone("--from", start), "end_time": instant_with_zone("--until", end)}
     body |= {name: instant for name, instant in times.items() if instant}
     period = gateway.set_price(body | {"replace_planned": replace_planned})
     yield period
@@ -143,13 +141,3 @@ def _row(price: dict[str, Any]) -> tuple[object, ...]:
     kind = "spot" if price.get("spot") else "ordinary"
     dollars = dollars_text(price.get("price_usd_per_hour"))
     return (price.get("text"), dollars, kind, price.get("start_time"), price.get("end_time"))
-
-
-def _instant(option: str, text: str) -> str:
-    """The instant in ISO 8601 with its zone; empty if `text` is. Raises InputError."""
-    if not text:
-        return ""
-    try:
-        return datetime.fromisoformat(text).astimezone().isoformat()
-    except (ValueError, OverflowError) as error:
-        raise InputError(f"{option}: {text!r} is not a time such as 2027-01-01T00:00Z: {error}") from error

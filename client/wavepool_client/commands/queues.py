@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 import yaml
 
-from wavepool_client.commands.completion import complete_queue
+from wavepool_client.commands.completion import complete_gpu_type, complete_queue
 from wavepool_client.commands.options import (
     EndpointOption,
     Gateway,
@@ -21,6 +21,7 @@ from wavepool_client.commands.options import (
     YesOption,
     answered,
     examples,
+    instant_with_zone,
 )
 from wavepool_client.errors import InputError
 from wavepool_client.terminal.output import print_json, results, say
@@ -112,6 +113,34 @@ def open_queue(gateway: Gateway, name: NameArgument) -> Shown:
 def remove(gateway: Gateway, name: NameArgument) -> Shown:
     """Remove a queue that has no submissions in flight."""
     yield from _changed(gateway, "DELETE", name, done=f"queue {name} is removed")
+
+
+@app.answers(
+    "maintenance",
+    "wavepool queues maintenance MI300X --reason 'new firmware' --until 2027-01-15T15:00",
+    "wavepool queues maintenance MI300X --end",
+)
+def maintenance(
+    gateway: Gateway,
+    gpu_type: Annotated[str, typer.Argument(metavar="TYPE", help="A GPU type.", autocompletion=complete_gpu_type)],
+    *,
+    reason: Annotated[str, typer.Option("--reason", help="Why; everybody who asks for the type reads it.")] = "",
+    until: Annotated[
+        str,
+        typer.Option("--until", metavar="TIME", help="When it ends by itself. Default: when you end it."),
+    ] = "",
+    end: Annotated[bool, typer.Option("--end", help="End it now.")] = False,
+) -> Shown:
+    """Keep a GPU type from new reservations, or end that. Submissions, and what is reserved, go on."""
+    if end == bool(reason) or (end and until):
+        raise InputError("give --reason to begin it, with or without --until, or --end alone to end it")
+    if end:
+        yield gateway.ask("DELETE", "gpu-types", gpu_type, "maintenance")
+        say(f"{gpu_type} can be reserved")
+        return
+    body = {"reason": reason, **({"until": instant_with_zone("--until", until)} if until else {})}
+    yield gateway.ask("PUT", "gpu-types", gpu_type, "maintenance", body=body)
+    say(f"{gpu_type} is in maintenance: only you can reserve it")
 
 
 @answered

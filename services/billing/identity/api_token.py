@@ -1,4 +1,4 @@
-"""API tokens: `wpt_` and 43 characters that encode 256 random bits.
+"""API tokens: `wpt_` and 43 characters that encode 256 random bits; links begin with `wpl_`.
 
 Only the SHA-256 of a token is stored. Slow, salted hashes protect secrets that people choose and that can be guessed.
 256 random bits cannot be guessed, so a fast hash is safe. It is looked up by a unique index and takes microseconds; a
@@ -14,6 +14,9 @@ from datetime import datetime
 
 from services.billing.errors import InvalidFieldError
 from services.billing.identity.rights import Scope
+
+LINK = "wpl_"
+"""How the secret of a link begins."""
 
 _SECRET_BYTES = 32
 _PREFIX_CHARACTERS = 10
@@ -42,14 +45,19 @@ class ApiToken:
     is_sign_in: bool = False
     """Made by signing in: what it makes may outlive it, as people sign in for a day and make tokens for their CI."""
 
+    @property
+    def is_link(self) -> bool:
+        """True if it cannot be used for requests, but be exchanged once for a token that can."""
+        return self.prefix.startswith(LINK)
+
     def works(self, now: datetime) -> bool:
         """True if it is neither revoked nor expired."""
         return self.revoke_time is None and (self.expire_time is None or now < self.expire_time)
 
 
-def new_secret() -> str:
+def new_secret(start: str = "wpt_") -> str:
     """A fresh random token."""
-    return f"wpt_{secrets.token_urlsafe(_SECRET_BYTES)}"
+    return f"{start}{secrets.token_urlsafe(_SECRET_BYTES)}"
 
 
 def secret_hash(secret: str) -> str:

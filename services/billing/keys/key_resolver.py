@@ -12,6 +12,7 @@ from services.billing.errors import (
     KeySourceAwayError,
     NoKeysError,
     UserDisabledError,
+    UserNotFoundError,
 )
 from services.billing.identity.ssh_key import fingerprint_of
 from services.billing.identity.user import User, check_github_name
@@ -62,16 +63,22 @@ class KeyResolver:
     async def resolve(self, caller: User, person: str) -> Resolved:
         """The keys of a user, of `github:` and a name there, or of the caller if `person` is empty.
 
-        Raises what KeySource raises, and UserNotFoundError, UserDisabledError, GithubOffError and InvalidFieldError.
+        Raises what KeySource raises, and NoKeysError, GithubOffError and InvalidFieldError.
         """
         if person.startswith(GITHUB):
             return await self._of_github(person.removeprefix(GITHUB))
-        user = caller if person in {"", caller.user_id, caller.name} else await self._users.get(person)
-        if user.disable_time is not None:
-            raise UserDisabledError(user.name)
-        return await self._of_user(user, "you have" if user.user_id == caller.user_id else f"user {user.name!r} has")
+        if person in {"", caller.user_id, caller.name}:
+            return await self._of_user(caller)
+        try:
+            return await self._of_user(_enabled(await self._users.get(person)))
+        except (UserNotFoundError, UserDisabledError, NoKeysError) as error:
+            # One answer for all, or anybody could find out who the users are.
+            raise NoKeysError(
+                f"no user {person[:80]!r} with an SSH key is here. If the name is right, they must sign in and add a "
+                "key with `wavepool keys add FILE`"
+            ) from error
 
-    async def _of_user(self, user: User, subject: str) -> Resolved:
+    async def _of_user(self, user: User) -> Resolved:
         found: list[Found] = []
         failures: list[Exception] = []
         for source in self._sources:
@@ -89,7 +96,7 @@ class KeyResolver:
                 if self._github and not user.github_name
                 else ""
             )
-            raise NoKeysError(f"{subject} no SSH key here: `wavepool keys add FILE` adds one{claim}")
+            raise NoKeysError(f"you have no SSH key here: `wavepool keys add FILE` adds one{claim}")
         return await self._joined(user.name, user.user_id, found, [str(failure) for failure in failures])
 
     async def _of_github(self, text: str) -> Resolved:
@@ -100,8 +107,8 @@ class KeyResolver:
             raise GithubOffError
         found = await self._github.keys_of_name(name)
         user = await self._users.find_by_github_name(name)
-        if user is not None and user.disable_time is not None:
-            raise UserDisabledError(user.name)
+        if user is not None:
+            _enabled(user)
         # A user here may have the same name, and be somebody else.
         session_name = f"{name}@github" if user is None else user.name
         return await self._joined(session_name, user.user_id if user else "", [found], [])
@@ -121,3 +128,9 @@ class KeyResolver:
         if not keys:
             raise NoKeysError(f"{said[-1]}, and there is no other key. `wavepool keys add FILE` adds one")
         return Resolved(name, user_id, keys, tuple(said))
+
+
+def _enabled(user: User) -> User:
+    if user.disable_time is not None:
+        raise UserDisabledError(user.name)
+    return user

@@ -162,6 +162,7 @@ class IdentityServicer(identity_pb2_grpc.IdentityServiceServicer):
             api_token.check_name(request.name),
             scopes_from_words(request.scopes),
             api_token.check_expiry(expire_time, self._clock.now()),
+            is_link=request.is_link,
         )
         return pb.CreateTokenResponse(token=wire.token_to_proto(token), secret=secret)
 

@@ -9,13 +9,15 @@ from servicekit.rpc.proto_time import instant_to_proto
 from services.billing.errors import SignInOffError
 from services.billing.service.billing_service import Context
 from services.billing.sign_in.sign_in import SignIn
+from services.billing.store.token_store import TokenStore
 
 
 class SignInServicer(sign_in_pb2_grpc.SignInServiceServicer):
-    """Serves SignInService; without a SignIn, it answers that sign-in is off."""
+    """Serves SignInService; without a SignIn, it answers that sign-in is off, but takes links."""
 
-    def __init__(self, sign_in: SignIn | None) -> None:
+    def __init__(self, sign_in: SignIn | None, tokens: TokenStore) -> None:
         self._sign_in = sign_in
+        self._tokens = tokens
 
     async def GetSignInOptions(
         self, request: pb.GetSignInOptionsRequest, context: Context
@@ -36,7 +38,12 @@ class SignInServicer(sign_in_pb2_grpc.SignInServiceServicer):
         )
 
     async def SignIn(self, request: pb.SignInRequest, context: Context) -> pb.SignInResponse:
-        """Makes an API token for the person that the provider vouches for."""
+        """Makes an API token for the person that the provider vouches for, or that made the link."""
+        if request.link:
+            token, secret = await self._tokens.redeem(request.link)
+            return pb.SignInResponse(
+                token_id=token.token_id, token=secret, expire_time=instant_to_proto(token.expire_time)
+            )
         if self._sign_in is None:
             raise SignInOffError
         code = request.authorization_code

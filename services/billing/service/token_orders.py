@@ -31,15 +31,20 @@ class TokenOrders:
         name: str,
         scopes: frozenset[Scope],
         expire_time: datetime | None,
+        *,
+        is_link: bool = False,
     ) -> tuple[ListedToken, str]:
         """Makes a token that may do no more than the caller's and ends with it, and gives it with its secret.
 
-        A token that a sign-in's made may outlive it, and so may one that an administrator made for another user.
+        A token that a sign-in's made may outlive it, and so may one that an administrator made for another user. A
+        link is the caller's own, and what it is exchanged for ends with the caller's token.
         """
         wanted = await self._account(caller, account)
         owner = await self._user(caller, user, wanted)
         caller.require_charge_of(owner.user_id)
         is_own = owner.user_id == caller.user.user_id
+        if is_link and not is_own:
+            raise InvalidFieldError("link", "signs in only the user who makes it; make a token for another user")
         account_id = wanted.account_id if wanted else caller.token.account_id if is_own else ""
         is_wider = account_id not in caller.visible_account_ids and Scope.ADMIN not in caller.scopes
         if is_own and is_wider:
@@ -52,7 +57,8 @@ class TokenOrders:
             account_id=account_id,
             scopes=given,
             expire_time=end,
-            parent_id=caller.token.token_id if is_own and not caller.token.is_sign_in else "",
+            parent_id=caller.token.token_id if is_link or (is_own and not caller.token.is_sign_in) else "",
+            is_link=is_link,
         )
         return await self._tokens.listed(token.token_id), secret
 

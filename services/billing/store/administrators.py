@@ -10,6 +10,7 @@ from sqlalchemy import or_, select, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from services.billing.errors import LastAdministratorError
+from services.billing.identity.api_token import LINK
 from services.billing.identity.rights import Role, Scope
 from services.billing.store.tables import tokens, users
 
@@ -41,6 +42,7 @@ async def _has_administrator(connection: AsyncConnection, now: datetime) -> bool
             users.c.disable_time.is_(None),
             tokens.c.account_id == users.c.account_id,
             tokens.c.revoke_time.is_(None),
+            ~tokens.c.prefix.startswith(LINK, autoescape=True),
             or_(tokens.c.expire_time.is_(None), tokens.c.expire_time > now),
             or_(tokens.c.scopes == "", tokens.c.scopes.contains(Scope.ADMIN.value)),
         )

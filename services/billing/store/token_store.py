@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -19,11 +19,11 @@ from services.billing.errors import (
     TokenNotFoundError,
     UserDisabledError,
 )
-from services.billing.identity.api_token import ApiToken, new_secret, secret_hash, secret_prefix
+from services.billing.identity.api_token import LINK, ApiToken, new_secret, secret_hash, secret_prefix
 from services.billing.identity.caller import Caller
 from services.billing.identity.rights import Scope
 from services.billing.identity.team import MemberLevel
-from services.billing.store.administrators import administrator_kept
+from services.billing.store.administrators import administrator_kept, one_change_at_a_time
 from services.billing.store.tables import accounts, tokens, users
 from services.billing.store.team_store import team_account_ids
 from services.billing.store.user_store import read_user
@@ -61,6 +61,7 @@ class TokenStore:
         scopes: frozenset[Scope] = frozenset(),
         expire_time: datetime | None = None,
         parent_id: str = "",
+        is_link: bool = False,
     ) -> tuple[ApiToken, str]:
         """Creates a token of a user, and gives it with its secret, which is not stored.
 
@@ -75,9 +76,16 @@ class TokenStore:
             if account_id and account_id not in own:
                 raise InvalidFieldError("account", f"is neither {user.name}'s own nor that of a team of {user.name}")
             token, secret = new_token(
-                self._new_id, self._clock.now(), user.user_id, account_id or user.account_id, name, scopes, expire_time
+                self._new_id,
+                self._clock.now(),
+                user.user_id,
+                account_id or user.account_id,
+                name,
+                scopes,
+                expire_time,
+                parent_id=parent_id,
+                is_link=is_link,
             )
-            token = replace(token, parent_id=parent_id)
             await insert_token(connection, token, secret)
         return token, secret
 
@@ -138,6 +146,38 @@ class TokenStore:
                 )
                 ending = list((await connection.execute(made)).scalars())
 
+    async def redeem(self, link: str) -> tuple[ApiToken, str]:
+        """Uses a link up, for a token that may do the same and ends with the one that made the link.
+
+        Raises InvalidFieldError if the link does not work, or does no more.
+        """
+        now = self._clock.now()
+        async with self._database.transaction() as connection:
+            await one_change_at_a_time(connection)
+            row = (
+                await connection.execute(select(tokens).where(tokens.c.secret_hash == secret_hash(link)))
+            ).one_or_none()
+            found = token_from_row(row) if row else None
+            if found is None or not found.is_link or not found.works(now):
+                raise InvalidFieldError("link", "works once, and was used already, or has expired; make another one")
+            user = await read_user(connection, found.user_id)
+            if user.disable_time is not None:
+                raise InvalidFieldError("link", f"is of {user.name}, who is disabled")
+            await connection.execute(update(tokens).where(tokens.c.token_id == found.token_id).values(revoke_time=now))
+            parent = await _read_token(connection, found.parent_id)
+            made, secret = new_token(
+                self._new_id,
+                now,
+                found.user_id,
+                found.account_id,
+                found.name,
+                found.scopes,
+                parent.expire_time,
+                parent_id=parent.token_id,
+            )
+            await insert_token(connection, made, secret)
+        return made, secret
+
     async def _caller(self, connection: AsyncConnection, is_it: ColumnElement[bool]) -> Caller:
         query = select(tokens, accounts.c.name.label("account_name")).join(accounts).where(is_it)
         row = (await connection.execute(query)).one_or_none()
@@ -147,7 +187,8 @@ class TokenStore:
         levels = await team_account_ids(connection, user.user_id)
         led = frozenset(one for one, level in levels.items() if level is MemberLevel.MANAGER)
         caller = Caller(user, token, row.account_name, frozenset(levels), led)
-        if not token.works(self._clock.now()) or user.disable_time is not None or not caller.may_charge:
+        works = token.works(self._clock.now()) and not token.is_link
+        if not works or user.disable_time is not None or not caller.may_charge:
             raise InvalidTokenError
         return caller
 
@@ -160,11 +201,22 @@ def new_token(
     name: str,
     scopes: frozenset[Scope] = frozenset(),
     expire_time: datetime | None = None,
+    *,
+    parent_id: str = "",
+    is_link: bool = False,
 ) -> tuple[ApiToken, str]:
     """A fresh token with its secret."""
-    secret = new_secret()
+    secret = new_secret(LINK) if is_link else new_secret()
     token = ApiToken(
-        new_id("tok"), user_id, account_id, name, secret_prefix(secret), now, scopes, expire_time=expire_time
+        new_id("tok"),
+        user_id,
+        account_id,
+        name,
+        secret_prefix(secret),
+        now,
+        scopes,
+        expire_time=expire_time,
+        parent_id=parent_id,
     )
     return token, secret
 

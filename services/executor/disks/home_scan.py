@@ -26,8 +26,8 @@ from typing import Any
 
 CONTENT_BYTES = 128 << 10
 """Most bytes of the compressed list of a snapshot's files."""
-_MOST_LEVELS = 300
-"""Each level holds two descriptors."""
+_MOST_LEVELS = 2000
+"""A path has at most 4,096 bytes, so programs that go by names reach no further. Each level holds two descriptors."""
 _FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _MODE = 0o1777
 """Of a file's mode, what is kept."""
@@ -104,7 +104,9 @@ class Measure:
 
     def _folder(self, folder: int, path: str, level: int) -> None:
         if level > _MOST_LEVELS:
-            raise RefusedError(f"more than {_MOST_LEVELS} folders are nested: {_shown(path)}")
+            raise RefusedError(
+                f"more than {_MOST_LEVELS} folders are nested: {_shown(path)}. Remove some: the one before is kept"
+            )
         for name in sorted(os.listdir(folder)):
             if level or not _WARNING.fullmatch(name):
                 with suppress(FileNotFoundError, NotADirectoryError):

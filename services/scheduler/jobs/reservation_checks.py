@@ -6,7 +6,7 @@ import hashlib
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 from wavepool.executor.v1.session_pb2 import SessionKey
 from wavepool.scheduler.v1 import reservations_pb2
@@ -54,6 +54,14 @@ class Maintenance:
 
     reason: str
     users: tuple[str, ...] = ()
+    until: datetime | None = None
+    """When it ends by itself; None: when somebody ends it."""
+
+    @property
+    def text(self) -> str:
+        """The reason, and the end."""
+        reason = self.reason.strip().rstrip(".")
+        return f"{reason} (until {self.until.astimezone(UTC):%Y-%m-%d %H:%M} UTC)" if self.until else reason
 
 
 @dataclass(frozen=True)
@@ -244,10 +252,9 @@ def in_maintenance(gpu_types: Sequence[str], user_id: str, maintenance: Mapping[
     for at, gpu_type in enumerate(gpu_types):
         found = maintenance_of(gpu_type, maintenance)
         if found and user_id not in found.users:
-            reason = found.reason.strip().rstrip(".")
-            fix = "reserve another type, or ask the operator (SCHEDULER_MAINTENANCE)"
+            fix = "reserve another type, or ask the operator"
             place = "spec.fallback_gpu_types" if at else "spec.gpu_type"
-            wrong.append((place, f"{gpu_type} is in maintenance: {reason}; {fix}"))
+            wrong.append((place, f"{gpu_type} is in maintenance: {found.text}; {fix}"))
     return wrong
 
 

@@ -92,7 +92,7 @@ class AvailabilityReader:
         closed = maintenance_of(gpu_type, self._maintenance)
         return Availability(
             gpu_type=gpu_type,
-            maintenance=closed.reason if closed else "",
+            maintenance=closed.text if closed else "",
             queue_head=self._explainer.head(gpu_type),
             total_gpus=sum(self._inventory.gpus(one.machine_id) for one in ready),
             free_gpus=sum(free),

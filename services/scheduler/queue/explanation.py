@@ -10,13 +10,14 @@ from services.scheduler.fairness.settings import in_gpus
 from services.scheduler.jobs.availability import QueueHead
 from services.scheduler.jobs.estimate import WaitEstimate
 from services.scheduler.jobs.job import Job
-from services.scheduler.jobs.reservation_checks import wrong_size
+from services.scheduler.jobs.reservation_checks import maintenance_of, wrong_size
 from services.scheduler.jobs.resources import Isolation, Reuse, modes_for
 from services.scheduler.jobs.states import OVER_STATES, WAITING_STATES, JobState
 from services.scheduler.queue.dated_admission import DatedAdmission
 from services.scheduler.queue.demand import DemandReporter
 from services.scheduler.queue.forecast import Forecast
 from services.scheduler.queue.inventory import Inventory
+from services.scheduler.queue.maintenance_book import MaintenanceBook
 from services.scheduler.queue.placement import MachineOffer, MachineStage
 from services.scheduler.queue.refusals import Refusal, Refusals
 from services.scheduler.queue.situations import Situations
@@ -58,7 +59,9 @@ class Explainer:
         dated: DatedAdmission,
         reasons: Callable[[], Mapping[str, str]],
         longest_run: timedelta,
+        maintenance: MaintenanceBook,
     ) -> None:
+        self.maintenance = maintenance
         self._waiting = waiting
         self._inventory = inventory
         self._forecast = forecast
@@ -80,6 +83,9 @@ class Explainer:
         ahead = self._waiting.ahead(job)
         offers = [offer for offer in self._inventory.offers() if offer.gpu_type in job.spec.gpu_types]
         reason, remedy = self._why(job, ahead.position - 1, self._usable(job))
+        for gpu_type in job.spec.gpu_types:
+            if closed := maintenance_of(gpu_type, self.maintenance):
+                reason = f"{reason} {gpu_type} is in maintenance: {closed.text}."
         standing = self._forecast.standing(job)
         if standing.unknown:
             reason = f"{reason} How long it waits is not known: {standing.unknown}."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from contextlib import suppress
 from dataclasses import replace
 
@@ -190,8 +191,14 @@ class JobRunner:
         return Attempt(job, lease, self._store, self._peers, self._clock, self._settings)
 
     async def _lose(self, attempt: LeasedAttempt, lost: AttemptLostError) -> Job:
-        metrics.attempts_lost.inc()
-        log.warning("attempt lost", extra={"job_id": attempt.job.job_id, "reason": str(lost)})
+        is_users_fault = lost.final is not None and lost.final.state is JobState.CANCELLED
+        if not is_users_fault:
+            metrics.attempts_lost.inc()
+        log.log(
+            logging.INFO if is_users_fault else logging.WARNING,
+            "attempt lost",
+            extra={"job_id": attempt.job.job_id, "reason": str(lost)},
+        )
         # A process that was stopped finds its streams broken. It must not end a run that its successor attached to.
         await self._store.check_leads()
         with suppress(ExecutorError, TimeoutError):

@@ -29,8 +29,12 @@ from services.scheduler.wire.queues import (
     queue_to_proto,
     share_to_proto,
 )
+from services.scheduler.wire.reservations import instant_from_proto
 from vocabulary.limits import DEFAULT_QUEUE
-from vocabulary.names import none_of
+from vocabulary.names import known_name, none_of
+
+MOST_REASON = 300
+"""Characters; it stands in a column of a table."""
 
 
 class QueueServicer(queues_pb2_grpc.QueueServiceServicer):
@@ -107,6 +111,24 @@ class QueueServicer(queues_pb2_grpc.QueueServiceServicer):
         """Says where a job stands and why."""
         del context
         return self._explained(await visible_in_queue(self._store, request.account_ids, request.job_id))
+
+    async def SetMaintenance(
+        self, request: queues_pb2.SetMaintenanceRequest, context: object
+    ) -> queues_pb2.SetMaintenanceResponse:
+        """Begins or ends the maintenance of a GPU type."""
+        del context
+        gpu_types = list(await self._billing.prices_micros_per_hour())
+        gpu_type, reason = known_name(request.gpu_type, gpu_types), request.reason.strip()
+        if not gpu_type:
+            raise InvalidFieldError("gpu_type", none_of(request.gpu_type, gpu_types))
+        if request.ended:
+            await self._explainer.maintenance.end(gpu_type, request.user_id)
+            return queues_pb2.SetMaintenanceResponse()
+        if not 0 < len(reason) <= MOST_REASON or not reason.isprintable():
+            raise InvalidFieldError("reason", f"must have 1 to {MOST_REASON} printable characters; its users read it")
+        until = instant_from_proto(request.until, "until") if request.HasField("until") else None
+        await self._explainer.maintenance.begin(gpu_type, reason, until, request.user_id)
+        return queues_pb2.SetMaintenanceResponse()
 
     async def _described(self, request: queues_pb2.ApplyQueuesRequest, before: Queues) -> Queues:
         if len(request.queues) > MOST_QUEUES:

@@ -109,6 +109,16 @@ queue_tree = Table(
     Column("generation", BigInteger, nullable=False),
 )
 
+# GPU types that operators keep from new reservations; `until` is null until somebody ends it.
+maintenance = Table(
+    "maintenance",
+    metadata,
+    Column("gpu_type", Text, primary_key=True),
+    Column("reason", Text, nullable=False),
+    Column("until", Instant),
+    Column("user_id", Text, nullable=False),
+)
+
 # What queues used lately: in thousandths of GPU seconds, decayed, as of a time in seconds since 1970.
 queue_usage = Table(
     "queue_usage",

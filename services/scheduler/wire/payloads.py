@@ -84,10 +84,12 @@ def extended(reservation: Reservation, extension: Extension) -> bytes:
 
 def users_changed(before: Reservation, after: Reservation, user_id: str) -> bytes:
     """Event: a user has changed who may log in to a reservation."""
+    added = [key for key in after.keys if key not in before.keys]
     event = reservations_pb2.ReservationUsersChanged(
         users=after.users,
         user_id=user_id,
-        added=dict.fromkeys(key.user for key in after.keys if key not in before.keys),
+        added=dict.fromkeys(key.user for key in added),
+        added_keys=[session_pb2.SessionKey(user=key.user, public_key=key.line) for key in added],
         removed=[user for user in before.users if user not in after.users],
         editors=[one.user for one in after.editors if one not in before.editors],
     )

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -165,6 +166,21 @@ def test_queues_are_closed_opened_and_removed(gateway: ScriptedGateway) -> None:
     assert "queue red takes submissions" in said[1]
     assert "queue red is removed" in said[2]
     assert "already" in again
+
+
+def test_maintenance_of_a_type_begins_and_ends(gateway: ScriptedGateway) -> None:
+    route = "/api/v1/gpu-types/MI300X/maintenance"
+    gateway.on("PUT", route, Answer({}))
+    gateway.on("DELETE", route, Answer({}))
+    begin = ("queues", "maintenance", "MI300X", "--endpoint", gateway.endpoint)
+
+    assert "only you can reserve it" in wavepool(*begin, "--reason", "cables", "--until", "2027-01-15T15:00Z").err
+    body = gateway.asked("PUT", route)[0].body
+    assert body["reason"] == "cables"
+    assert datetime.fromisoformat(body["until"]) == datetime(2027, 1, 15, 15, tzinfo=UTC)
+    assert "MI300X can be reserved" in wavepool(*begin, "--end").err
+    for wrong in ((), ("--end", "--reason", "x"), ("--reason", "x", "--until", "noon")):
+        assert wavepool(*begin, *wrong).status == 2
 
 
 def test_why_says_the_rule_the_remedy_and_the_machines(gateway: ScriptedGateway) -> None:

@@ -40,3 +40,4 @@ def test_only_long_logs_are_put_aside(tmp_path: Path) -> None:
     (tmp_path / "short.log").write_text("x" * 10)
     rotate_logs(tmp_path, largest_bytes=10)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["long.log.1", "short.log"]
+    assert {path.stat().st_mode & 0o777 for path in tmp_path.iterdir()} == {0o600}

@@ -134,6 +134,7 @@ async def test_a_program_that_refuses_its_settings_is_not_started_again(journal:
         async with running([refuses], reported.append, grace_seconds=5) as supervisor:
             await supervisor.wait_until_ready(DEADLINE_SECONDS)
     assert (reported, refuses.log.read_text()) == ([], "VMPOOL_PORT: is wrong\n")
+    assert refuses.log.stat().st_mode & 0o777 == 0o600
 
 
 async def test_a_program_that_is_never_ready_ends_the_start(journal: Journal) -> None:

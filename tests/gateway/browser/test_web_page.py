@@ -10,7 +10,7 @@ from datetime import timedelta
 
 import grpc
 import pytest
-from playwright.async_api import Route, expect
+from playwright.async_api import Dialog, Route, expect
 from wavepool.executor.v1 import run_event_pb2
 from wavepool.scheduler.v1 import scheduler_pb2
 from wavepool.submission.v1 import submission_pb2
@@ -488,6 +488,53 @@ async def test_an_identity_provider_that_is_down_is_named_and_tokens_still_work(
 async def test_token_of_the_link_leaves_the_address(web: BrowserPage) -> None:
     await web.open()
     assert "wp_user" not in web.page.url
+    await expect(web.page.locator("#who")).to_have_text("demo")
+
+
+@pytest.mark.parametrize("answer", [True, False])
+async def test_a_link_asks_before_it_changes_the_account_of_the_page(
+    web: BrowserPage, services: ScriptedServices, answer: bool
+) -> None:
+    questions: list[str] = []
+
+    async def decide(dialog: Dialog) -> None:
+        questions.append(dialog.message)
+        await (dialog.accept() if answer else dialog.dismiss())
+
+    services.identity.names["wp_other"] = "mallory"
+    await web.open()
+    web.page.on("dialog", decide)
+    # Of the page as it is open, with a token, and anew, with a link (which gives this gateway's wp_user).
+    async with web.page.expect_event("dialog"):
+        await web.page.evaluate("location.hash = 'token=wp_other'")
+    await expect(web.page.locator("#who")).to_have_text("mallory" if answer else "demo")
+    (question,) = questions
+    assert "from demo to mallory. What you submit then belongs to mallory" in question
+    await web.page.goto("about:blank")
+    await web.open("link=wpl_once")
+    await expect(web.page.locator("#who")).to_have_text("demo")
+    assert len(questions) == (2 if answer else 1)
+
+
+async def test_another_tab_follows_the_account_and_a_used_link_changes_nothing(
+    web: BrowserPage, gateway: RunningGateway, services: ScriptedServices
+) -> None:
+    services.identity.names["wp_other"] = "mallory"
+    await web.open()
+    tab = await web.page.context.new_page()
+    await tab.goto(gateway.url)
+    await tab.evaluate("localStorage.setItem('wavepool.token', 'wp_other')")
+    await expect(web.page.locator("#who")).to_have_text("mallory")
+    gateway.refusals["SignIn"] = refusal(grpc.StatusCode.INVALID_ARGUMENT, "Invalid.", (("link", "works once"),))
+    await web.page.goto("about:blank")
+    await web.open("link=wpl_used")
+    await expect(web.page.locator("#alert")).to_contain_text("works once")
+    await expect(web.page.locator("#who")).to_have_text("mallory")
+    await web.page.evaluate("localStorage.clear()")
+    await web.page.goto("about:blank")
+    await web.page.goto(f"{gateway.url}/#link=wpl_used")
+    await expect(web.page.locator("#token-error")).to_have_text("link: works once")
+    web.complaints.clear()  # the browser's own lines for the 422s
 
 
 async def test_keyboard_alone_is_enough(web: BrowserPage, services: ScriptedServices) -> None:

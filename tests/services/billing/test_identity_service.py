@@ -10,6 +10,8 @@ import grpc
 import pytest
 from google.protobuf.timestamp_pb2 import Timestamp
 from wavepool.billing.v1 import identity_pb2 as pb
+from wavepool.billing.v1 import sign_in_pb2_grpc
+from wavepool.billing.v1.sign_in_pb2 import SignInRequest
 
 from servicekit.rpc.errors import RpcFailure, rpc_failure
 from services.billing.identity.rights import Role, Scope
@@ -228,7 +230,7 @@ async def test_a_narrow_token_makes_no_wider_one(
     assert list(made.token.scopes) == ["read", "manage"]
     wider = pb.CreateTokenRequest(caller_token_id=narrow.token_id, name="wider", scopes=["read", "admin"])
     refused = await failure(identity.CreateToken(wider))
-    assert (refused.code, "'admin'" in refused.message) == (DENIED, True)
+    assert (refused.code, "needs the scope 'admin'; the token has" in refused.message) == (DENIED, True)
     assert await code_of(identity.CreateUser(pb.CreateUserRequest(caller_token_id=narrow.token_id, name="x"))) is DENIED
     service = identity.CreateToken(pb.CreateTokenRequest(caller_token_id=people.service, name="x"))
     assert await code_of(service) is DENIED
@@ -264,6 +266,35 @@ async def test_a_token_ends_with_the_one_that_made_it(
     revoke = pb.RevokeTokenRequest(caller_token_id=kept.token.token_id, token_id=short.token_id)
     await identity.RevokeToken(revoke)
     assert [await works(one.secret) for one in (child, grandchild, kept)] == [False, False, True]
+
+
+async def test_a_link_signs_its_maker_in_once_and_ends_with_the_token_that_made_it(
+    identity: IdentityServiceAsyncStub, channel: grpc.aio.Channel, stores: Stores, people: People
+) -> None:
+    sign_in = sign_in_pb2_grpc.SignInServiceStub(channel)
+    end = datetime.now(UTC) + timedelta(days=1)
+    parent, _ = await stores.tokens.create(people.user_ids["admin"], "up", expire_time=end)
+    asked = pb.CreateTokenRequest(caller_token_id=parent.token_id, name="page", is_link=True)
+    asked.expire_time.FromDatetime(datetime.now(UTC) + timedelta(hours=1))
+    link = await identity.CreateToken(asked)
+    assert (link.secret[:4], link.token.prefix) == ("wpl_", link.secret[:10])
+    # It is no token: neither for requests, nor as the last one that an administrator has.
+    assert await code_of(identity.AuthenticateToken(pb.AuthenticateTokenRequest(token=link.secret))) is MISSING
+    assert await code_of(identity.ListTokens(pb.ListTokensRequest(caller_token_id=link.token.token_id))) is DENIED
+    signed_in = await sign_in.SignIn(SignInRequest(link=link.secret))
+    known = await identity.AuthenticateToken(pb.AuthenticateTokenRequest(token=signed_in.token))
+    assert (known.user_name, signed_in.expire_time.ToDatetime(UTC)) == ("admin", parent.expire_time)
+    for secret in (link.secret, signed_in.token, "wpl_unknown"):
+        refused = await failure(sign_in.SignIn(SignInRequest(link=secret)))
+        assert (refused.code, refused.violations[0][0]) == (WRONG, "link")
+    await identity.RevokeToken(pb.RevokeTokenRequest(caller_token_id=people.admin, token_id=parent.token_id))
+    assert await code_of(identity.AuthenticateToken(pb.AuthenticateTokenRequest(token=signed_in.token))) is MISSING
+    for_ada = pb.CreateTokenRequest(caller_token_id=people.admin, user="ada", name="x", is_link=True)
+    assert (await failure(identity.CreateToken(for_ada))).violations[0][0] == "link"
+    kept = pb.CreateTokenRequest(caller_token_id=people.admin, name="x", is_link=True)
+    assert (await identity.CreateToken(kept)).secret
+    last = identity.RevokeToken(pb.RevokeTokenRequest(caller_token_id=people.admin, token_id=people.admin))
+    assert await code_of(last) is grpc.StatusCode.FAILED_PRECONDITION
 
 
 async def test_the_role_of_a_user_is_known_and_a_disabled_user_has_none(

@@ -10,6 +10,7 @@ import pytest
 from wavepool.executor.v1 import session_pb2
 from wavepool.scheduler.v1 import reservations_pb2
 
+from services.scheduler import metrics
 from services.scheduler.store.build_store import KEPT, MOST_OF_ACCOUNT, BuildStore
 from tests.build_contexts import packed
 from tests.image_registry import file, layer
@@ -59,9 +60,13 @@ async def test_an_image_that_cannot_be_had_ends_the_reservation_uncharged_and_by
 ) -> None:
     reservation, session = await opening(cluster)
     words = f"The image {IMAGE} cannot be used: registry.example:5000 has no such image."
+    before = metrics.attempts_lost._value.get()
     await end(session, session_pb2.SESSION_END_REASON_IMAGE, words)
 
     ended = await over(cluster, reservation)
+    events = await cluster.reservation_events(reservation.reservation_id, "ended")
+    assert [words in str(event) for event in events].count(True) == 1, events
+    assert metrics.attempts_lost._value.get() == before
     assert ended.state == reservations_pb2.RESERVATION_STATE_CANCELLED
     assert ended.message == f"{words} Nothing is charged."
     assert ended.cost_micros == 0

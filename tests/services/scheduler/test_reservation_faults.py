@@ -14,8 +14,9 @@ import pytest
 from google.protobuf.duration_pb2 import Duration
 from pydantic import ValidationError
 from wavepool.executor.v1 import session_pb2
-from wavepool.scheduler.v1 import reservations_pb2
+from wavepool.scheduler.v1 import queues_pb2, queues_pb2_grpc, reservations_pb2
 
+from servicekit.rpc.proto_time import instant_to_proto
 from services.scheduler.config import SchedulerSettings
 from services.scheduler.jobs.reservation import GRACE, LONGEST_PREPARING, PART, SILENCE_AFTER_END
 from services.scheduler.jobs.reservation_checks import Maintenance
@@ -26,6 +27,7 @@ from services.scheduler.store.job_store import JobStore
 from tests.refused_calls import refused
 from tests.services.scheduler.cluster import (
     ACCOUNT,
+    TIMEOUT_SECONDS,
     USER,
     Cluster,
     LaterClock,
@@ -353,7 +355,7 @@ async def test_a_type_in_maintenance_is_for_those_whom_the_operator_names(tmp_pa
         error = await refused(cluster.reservations.CreateReservation(request), grpc.StatusCode.FAILED_PRECONDITION)
         assert error.message == (
             "spec.gpu_type: MI300X is in maintenance: new firmware until 15:00; "
-            "reserve another type, or ask the operator (SCHEDULER_MAINTENANCE)."
+            "reserve another type, or ask the operator."
         )
         other = sound_reservation(gpu_type="MI300A", fallback_gpu_types=["MI300X"])
         quote = reservations_pb2.QuoteReservationRequest(account_id=ACCOUNT, user_id=USER, spec=other)
@@ -476,6 +478,43 @@ async def test_characters_that_a_database_does_not_take_end_no_reservation_late(
         assert "abab" in events[-1].ended.message
         assert len(events[-1].ended.message) < 1000
         assert all("\0" not in release.reason for release in cluster.pool.releases)
+
+
+async def test_an_operator_takes_a_type_into_maintenance_and_out_of_it_without_a_restart(cluster: Cluster) -> None:
+    await cluster.reserve()
+
+    async def set_it(**fields: Any) -> None:
+        request = queues_pb2.SetMaintenanceRequest(gpu_type="mi300x", user_id="user-of-the-operator", **fields)
+        assert cluster.channel
+        await queues_pb2_grpc.QueueServiceStub(cluster.channel).SetMaintenance(request, timeout=TIMEOUT_SECONDS)
+
+    await set_it(reason="new cables.", until=instant_to_proto(datetime(2126, 1, 15, 15, tzinfo=UTC)))
+    await cluster.stop()
+    await cluster.start()
+
+    words = "MI300X is in maintenance: new cables (until 2126-01-15 15:00 UTC)"
+    request = reservations_pb2.CreateReservationRequest(
+        account_id=ACCOUNT, user_id=USER, spec=sound_reservation(), idempotency_key="another"
+    )
+    error = await refused(cluster.reservations.CreateReservation(request), grpc.StatusCode.FAILED_PRECONDITION)
+    assert error.message.startswith(f"spec.gpu_type: {words}; ")
+    assert words.endswith((await cluster.availability()).maintenance)
+    request.user_id = "user-of-the-operator"
+    waiting = (await cluster.reservations.CreateReservation(request)).reservation
+    assert cluster.channel
+    explained = await queues_pb2_grpc.QueueServiceStub(cluster.channel).ExplainJob(
+        queues_pb2.ExplainJobRequest(account_ids=[ACCOUNT], job_id=waiting.reservation_id)
+    )
+    assert f"{words}." in explained.reason
+    for field, fields in (
+        ("reason", {"reason": " "}),
+        ("until", {"reason": "x", "until": instant_to_proto(datetime(2020, 1, 1, tzinfo=UTC))}),
+    ):
+        await refused(set_it(**fields), grpc.StatusCode.INVALID_ARGUMENT, field)
+    await set_it(ended=True)
+    await refused(set_it(ended=True), grpc.StatusCode.INVALID_ARGUMENT, "gpu_type")
+    request.user_id, request.idempotency_key = USER, "third"
+    assert (await cluster.reservations.CreateReservation(request)).reservation.reservation_id
 
 
 def test_maintenance_without_a_reason_is_no_setting() -> None:

@@ -465,9 +465,11 @@ async def test_whoever_changes_writes_to_or_ends_a_reservation_is_in_its_events_
     acts = list((await cluster.reservation(reservation.reservation_id)).acts)
     assert kinds(acts) == ["users_changed", "extended", "notified", "users_changed", "ending"]
     assert [event for event in events if event.seq in {act.seq for act in acts}] == acts
+    (key,) = acts[0].users_changed.added_keys
     assert acts[0].users_changed == reservations_pb2.ReservationUsersChanged(
-        users=["alice", "bob"], user_id="user_ada", added=["bob"]
+        users=["alice", "bob"], user_id="user_ada", added=["bob"], added_keys=[key]
     )
+    assert (key.user, key.public_key.split()[0]) == ("bob", "ssh-ed25519")
     assert acts[1].extended.user_id == USER
     assert acts[2].notified == reservations_pb2.ReservationNotified(text="Save.", terminals=2, user_id="user_op")
     assert acts[3].users_changed == reservations_pb2.ReservationUsersChanged(

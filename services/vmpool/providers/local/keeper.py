@@ -59,6 +59,7 @@ class Keeper:
         job = Job(**json.loads((self._folder / "job.json").read_text()))
         signal.pthread_sigmask(signal.SIG_BLOCK, WAKING_SIGNALS)
         port = executor_port(job.preferred_port)
+        Path(job.log).touch(0o600)
         with Path(job.log).open("ab") as log:
             process = self._start(job, port, log.fileno())
         write_json(
