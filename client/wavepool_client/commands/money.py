@@ -269,9 +269,11 @@ def remove_budget(
 
 def _show_report(answer: dict[str, Any]) -> None:
     """Prints the operator's report of cost and charge."""
-    sums = [(name, dollars_text(answer.get(f"{name}_usd"))) for name in ("cost", "charged", "overhead")]
+    sums = [(name, dollars_text(answer.get(f"{name}_usd"))) for name in ("cost", "charged", "overhead", "surplus")]
     cloud = [(f"cloud {name}", dollars_text(answer.get(f"cloud_{name}_usd"))) for name in ("granted", "remaining")]
     results.print(table_of(("", ""), [*sums, *cloud]))
+    if answer.get("cost_note"):
+        results.print(str(answer["cost_note"]), markup=False)
     for field, title in (("costs", "cost"), ("overheads", "overhead")):
         rows = [(part["reason"], dollars_text(part["amount_usd"])) for part in answer.get(field, ())]
         results.print(table_of((f"{title} by reason", ""), rows))
