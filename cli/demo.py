@@ -31,7 +31,7 @@ from wavepool_client.terminal.output import print_json, results
 from wavepool_client.terminal.progress import shown_on
 from wavepool_client.terminal.result_printing import origin_notes, table_of
 from wavepool_client.text.machines import cost_text, dollars_text
-from wavepool_client.text.narration import format_milliseconds
+from wavepool_client.text.narration import mean_text
 from wavepool_client.text.timing import timing_text
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ def _print_table(outcomes: dict[str, Result], seconds: dict[str, float]) -> None
             outcomes[attempt.name].status,
             f"{outcomes[attempt.name].passed_tests}/{outcomes[attempt.name].total_tests}",
             timing_text(outcomes[attempt.name].data),
-            format_milliseconds(outcomes[attempt.name].avg_runtime_ms),
+            mean_text(outcomes[attempt.name].data),
             f"{seconds[attempt.name]:.1f} s",
             cost_text(outcomes[attempt.name].cost_usd or 0, outcomes[attempt.name].billable_seconds),
         )
