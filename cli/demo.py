@@ -30,8 +30,8 @@ from wavepool_client.outcome import result_of
 from wavepool_client.terminal.output import print_json, results
 from wavepool_client.terminal.progress import shown_on
 from wavepool_client.terminal.result_printing import origin_notes, table_of
-from wavepool_client.text.machines import cost_text
-from wavepool_client.text.narration import format_milliseconds
+from wavepool_client.text.machines import cost_text, dollars_text
+from wavepool_client.text.narration import mean_text
 from wavepool_client.text.timing import timing_text
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ WRONG = Path(__file__).with_name("demo_wrong.hip")
 SHORT = {
     "accepted": ("status", "passed_tests", "avg_runtime_ms", "cost_usd"),
     "wrong": ("status", "passed_tests"),
-    "metrics": ("tasks_completed", "cold_starts", "total_cost_usd"),
+    "metrics": ("tasks_completed", "cold_starts", "total_cost_usd", "charged_usd"),
 }
 """The fields of the last line without `--json`."""
 
@@ -88,6 +88,7 @@ class Demo:
             seconds[attempt.name] = time.monotonic() - start
         metrics = self._transport.call("GET", "/api/amd/metrics")
         _print_table(outcomes, seconds)
+        results.print(_cost_of(metrics), markup=False)
         return {**{name: _summary(result) for name, result in outcomes.items()}, "metrics": metrics}
 
     def _submit(self, kernel: Path) -> Result:
@@ -127,7 +128,7 @@ def _print_table(outcomes: dict[str, Result], seconds: dict[str, float]) -> None
             outcomes[attempt.name].status,
             f"{outcomes[attempt.name].passed_tests}/{outcomes[attempt.name].total_tests}",
             timing_text(outcomes[attempt.name].data),
-            format_milliseconds(outcomes[attempt.name].avg_runtime_ms),
+            mean_text(outcomes[attempt.name].data),
             f"{seconds[attempt.name]:.1f} s",
             cost_text(outcomes[attempt.name].cost_usd or 0, outcomes[attempt.name].billable_seconds),
         )
@@ -139,6 +140,13 @@ def _print_table(outcomes: dict[str, Result], seconds: dict[str, float]) -> None
     )
     for note in dict.fromkeys(note for result in outcomes.values() for note in origin_notes(result)):
         results.print(note)
+
+
+def _cost_of(metrics: dict[str, Any]) -> str:
+    """What machines cost beside what users were charged, and why the two differ if one is nothing."""
+    cost, charged = (dollars_text(metrics.get(name)) for name in ("total_cost_usd", "charged_usd"))
+    note = metrics.get("cost_note")
+    return f"machines cost {cost}, users were charged {charged}{f': {note}' if note else ''}"
 
 
 def short(report: dict[str, Any]) -> dict[str, Any]:

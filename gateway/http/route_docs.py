@@ -48,7 +48,7 @@ class SeedProblem(BaseModel):
 MEANINGS = {
     400: "The body is not JSON; on a seed-compatible route also: a required field is missing.",
     401: "No token, or one that is unknown, revoked or expired, or whose user is disabled.",
-    402: "The credit does not cover the worst case, or a hard budget has no room for it.",
+    402: "The credit does not cover the worst case, a hard budget has no room for it, or no machine can be paid for.",
     403: "The token lacks a scope that this needs, or the user a role; the detail names it.",
     404: "Not found, or not in an account of yours.",
     408: "The body did not arrive in time; the connection is closed.",

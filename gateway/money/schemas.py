@@ -34,11 +34,13 @@ class AccountCosts(BaseModel):
 
 
 class CostReport(BaseModel):
-    """The cost of machines in a period, and the charges: cost - charged = overhead."""
+    """The cost of machines in a period, and the charges: cost - charged = overhead - surplus."""
 
     cost_usd: float
     charged_usd: float
-    overhead_usd: float
+    overhead_usd: Annotated[float, Field(description="Cost less charge; 0 if more was charged.")]
+    surplus_usd: Annotated[float, Field(description="Charge less cost; 0 if machines cost more.")]
+    cost_note: Annotated[str, Field(description="Why machines cost nothing, if users were charged; or empty.")]
     costs: Annotated[list[CostPart], Field(description="The cost by reason; they sum to it.")]
     overheads: Annotated[list[CostPart], Field(description="The overhead by reason; they sum to it.")]
     policy: Annotated[str, Field(description="Who bears the overhead: OPERATOR or SHARED.")]

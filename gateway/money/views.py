@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from types import MappingProxyType
 
 from wavepool.billing.v1 import billing_pb2, reports_pb2
+from wavepool.vmpool.v1 import vmpool_pb2
 
 from gateway.money import schemas
 from gateway.words.shown import shown
@@ -14,17 +15,36 @@ from vocabulary.money import dollars_of
 
 
 def report_of(
-    report: reports_pb2.GetCostReportResponse, credit: reports_pb2.GetOperatorCreditResponse
+    report: reports_pb2.GetCostReportResponse,
+    credit: reports_pb2.GetOperatorCreditResponse,
+    machines: Sequence[vmpool_pb2.Machine],
 ) -> schemas.CostReport:
-    """A report of cost and charge, with the operator's credit."""
+    """A report of cost and charge, with the operator's credit; `machines` are those of the pool."""
     return shown(
         schemas.CostReport,
         report,
+        cost_note=cost_note(report.cost_micros, report.charged_micros, machines),
         costs=_parts(report.costs),
         overheads=_parts(report.overheads),
         cloud_granted_usd=dollars_of(credit.granted_micros),
         cloud_remaining_usd=dollars_of(credit.remaining_micros),
     )
+
+
+def cost_note(cost_micros: int, charged_micros: int, machines: Sequence[vmpool_pb2.Machine]) -> str:
+    """Why users were charged for machines that cost nothing, such as this host; empty if that is not so."""
+    if cost_micros or charged_micros <= 0 or any(machine.price_micros_per_hour for machine in machines):
+        return ""
+    if not machines:
+        return "users pay the price of a GPU type; machines cost nothing"
+    types = " or ".join(f"{_article(one)} {one}" for one in sorted({machine.gpu_type for machine in machines}))
+    which = "this machine costs" if len(machines) == 1 else "these machines cost"
+    return f"priced as {types}; {which} nothing"
+
+
+def _article(gpu_type: str) -> str:
+    """The article of a name that is spelt out, such as MI300X or T4."""
+    return "an" if gpu_type[:1] in "AEFHILMNORSX" else "a"
 
 
 def proof_of(answer: reports_pb2.VerifyLedgerResponse) -> schemas.LedgerProof:

@@ -435,7 +435,8 @@ class Reservation(BaseModel):
         float | None,
         Field(description="The operator's cost of its GPUs, as reported so far; null in lists, and if unknown."),
     ] = None
-    overhead_usd: Annotated[float | None, Field(description="`machine_cost_usd` less what was charged.")] = None
+    overhead_usd: Annotated[float | None, Field(description="That cost less the charge; 0 if more was charged.")] = None
+    surplus_usd: Annotated[float | None, Field(description="The charge less that cost; 0 if they cost more.")] = None
     events_url: str
 
 

@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Header, Query, Response
 from wavepool.billing.v1 import billing_pb2, reports_pb2
 from wavepool.billing.v1.identity_pb2 import ListNamesRequest
+from wavepool.vmpool.v1.vmpool_pb2 import ListMachinesRequest
 
 from gateway.dependencies import TheAccount, TheAdmin, TheGateway, TheOverseer
 from gateway.http.json_route import JsonRoute
@@ -39,11 +40,12 @@ async def get_report(_: TheOverseer, gateway: TheGateway, start: Start = None, e
     """Reconcile what machines cost in a period with what was charged, to the micro-dollar."""
     request = reports_pb2.GetCostReportRequest(start_time=timestamp_of(start), end_time=timestamp_of(end))
     reports = gateway.upstreams.reports
-    report, credit = await asyncio.gather(
+    report, credit, pool = await asyncio.gather(
         reports.GetCostReport(request, timeout=VERIFY_TIMEOUT_SECONDS),
         reports.GetOperatorCredit(reports_pb2.GetOperatorCreditRequest(), timeout=CALL_TIMEOUT_SECONDS),
+        gateway.upstreams.vmpool.ListMachines(ListMachinesRequest(), timeout=CALL_TIMEOUT_SECONDS),
     )
-    return report_of(report, credit)
+    return report_of(report, credit, pool.machines)
 
 
 @router.get("/verify", responses=problems(403))

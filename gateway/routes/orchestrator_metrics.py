@@ -13,6 +13,7 @@ from wavepool.vmpool.v1.vmpool_pb2 import GetPoolMetricsRequest, ListMachinesReq
 from gateway.auth import Caller
 from gateway.dependencies import Gateway, TheAccount, TheGateway
 from gateway.machines.views import machine_of
+from gateway.money.views import cost_note
 from gateway.submissions.seed_schemas import OrchestratorMetrics, VmPoolEntry
 from gateway.upstreams import CALL_TIMEOUT_SECONDS
 from vocabulary.money import dollars_of
@@ -35,9 +36,11 @@ async def get_metrics(account: TheAccount, gateway: TheGateway) -> OrchestratorM
         to.vmpool.GetPoolMetrics(GetPoolMetricsRequest(), timeout=timeout),
         to.vmpool.ListMachines(ListMachinesRequest(), timeout=timeout),
     )
-    granted_micros, spent_micros, remaining_micros = money
+    granted_micros, spent_micros, remaining_micros, charged_micros = money
     return OrchestratorMetrics(
         total_cost_usd=dollars_of(spent_micros),
+        charged_usd=dollars_of(charged_micros),
+        cost_note=cost_note(spent_micros, charged_micros, machines.machines),
         remaining_credits_usd=dollars_of(remaining_micros),
         credits_used_pct=100 * spent_micros / granted_micros if granted_micros else 0.0,
         tasks_completed=queue.finished_jobs,
@@ -54,11 +57,14 @@ async def get_metrics(account: TheAccount, gateway: TheGateway) -> OrchestratorM
     )
 
 
-async def _money(account: Caller, gateway: Gateway) -> tuple[int, int, int]:
-    """Micro-dollars granted, spent and left: of the cloud's credit for an operator, and of the account's for others."""
+async def _money(account: Caller, gateway: Gateway) -> tuple[int, int, int, int]:
+    """Micro-dollars granted, spent, left and charged: of the cloud's credit and all accounts for an operator.
+
+    For others they are of the account's credit, which is spent by charges alone.
+    """
     to, timeout = gateway.upstreams, CALL_TIMEOUT_SECONDS
     if account.oversees:
         credit = await to.reports.GetOperatorCredit(GetOperatorCreditRequest(), timeout=timeout)
-        return credit.granted_micros, credit.cost_micros, credit.remaining_micros
+        return credit.granted_micros, credit.cost_micros, credit.remaining_micros, credit.charged_micros
     balance = await to.billing.GetBalance(GetBalanceRequest(account_id=account.account_id), timeout=timeout)
-    return balance.granted_micros, balance.charged_micros, balance.available_micros
+    return balance.granted_micros, balance.charged_micros, balance.available_micros, balance.charged_micros

@@ -417,6 +417,7 @@ async def _work_cost(gateway: Gateway, reservation: pb.Reservation) -> Mapping[s
     return {
         "machine_cost_usd": dollars_of(found.cost_micros),
         "overhead_usd": dollars_of(found.overhead_micros),
+        "surplus_usd": dollars_of(found.surplus_micros),
     }
 
 

@@ -40,6 +40,12 @@ class OrchestratorMetrics(BaseModel):
     total_cost_usd: Annotated[
         float, Field(description="For an operator the cost of machines, for others the charges to their account.")
     ]
+    charged_usd: Annotated[
+        float, Field(description="For an operator the charges to all accounts, for others to their own; less refunds.")
+    ]
+    cost_note: Annotated[
+        str, Field(description="For an operator: why machines cost nothing, if users were charged; or empty.")
+    ]
     remaining_credits_usd: Annotated[
         float,
         Field(description="For an operator the grant less that cost, for others the available credit."),

@@ -61,7 +61,7 @@ class Submission(BaseModel):
     shown_interval: Annotated[
         float | None,
         Field(
-            description="Half the width of the interval over the time, to be shown instead of VALID: on a device whose "
+            description="Half the width of the interval over the time, to be shown beside UNSTABLE: on a device whose "
             "times never rank it is above 0.05. Else null."
         ),
     ]

@@ -204,7 +204,10 @@ class VmPoolServicer(vmpool_pb2_grpc.VmPoolServiceServicer):
         machines = await self._pool.machines.all(include_ended=True)
         leases, forgotten = await self._pool.leases.counts(), await self._pool.history.totals()
         now, longest = self._pool.clock.now(), longest_lived(self._pool.providers)
-        return pool_metrics_to_proto(machines, leases, forgotten, now, self._pool.settings, longest)
+        answer = pool_metrics_to_proto(machines, leases, forgotten, now, self._pool.settings, longest)
+        if request.with_funds:
+            answer.never_paid.update(await self._pool.sizer.never_paid())
+        return answer
 
     async def _callers_lease(self, lease_id: str) -> Lease:
         """The lease; raises LeaseNotFoundError also if another service calls and it is not its own."""

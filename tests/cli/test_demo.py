@@ -31,6 +31,8 @@ def test_the_demo_ends_with_one_accepted_and_one_wrong_kernel_and_leaves_nothing
     # The user was charged. The operator's machine is this one, which costs nothing.
     assert report["accepted"]["cost_usd"] > 0
     assert report["metrics"]["total_cost_usd"] == 0
+    assert report["metrics"]["charged_usd"] >= report["accepted"]["cost_usd"]
+    assert "priced as an MI300X; this machine costs nothing" in done.stdout
     assert list(tmp_path.glob("wavepool-demo-*")) == []
     assert [process for process in psutil.process_iter() if _environment(process).get("TMPDIR") == str(tmp_path)] == []
 
@@ -55,7 +57,12 @@ def test_the_last_line_has_a_few_fields_and_all_of_them_with_json(
     assert last["--json"] == {"accepted": accepted, "wrong": wrong, "metrics": metrics}
     assert last[""]["accepted"] == {name: value for name, value in accepted.items() if name != "message"}
     assert last[""]["wrong"] == {"status": "WRONG_ANSWER", "passed_tests": None}
-    assert last[""]["metrics"] == {"tasks_completed": 2, "cold_starts": None, "total_cost_usd": None}
+    assert last[""]["metrics"] == {
+        "tasks_completed": 2,
+        "cold_starts": None,
+        "total_cost_usd": None,
+        "charged_usd": None,
+    }
 
 
 def _environment(process: psutil.Process) -> dict[str, str]:

@@ -1,6 +1,22 @@
 from __future__ import annotations
 
-from wavepool_client.errors import InputError
+import pytest
+
+from wavepool_client.errors import InputError, UnreachableError
+from wavepool_client.http.connection import Connection
+from wavepool_client.http.transport import Transport
+
+
+def test_a_proxy_that_refuses_is_named_without_its_password(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HTTPS_PROXY", "http://ada:secret@127.0.0.1:9")
+    for bypassed, said in (("", "pool.example through the proxy http://127.0.0.1:9 (of"), ("*", "pool.example: ")):
+        monkeypatch.setenv("NO_PROXY", bypassed)
+        transport = Transport(Connection("https://pool.example", "token"))
+        with pytest.raises(UnreachableError) as refused:
+            transport.call("GET", "/healthz", timeout_seconds=0.2)
+        transport.close()
+        assert said in str(refused.value)
+        assert "secret" not in str(refused.value)
 
 
 def test_a_field_is_reported_once() -> None:

@@ -202,7 +202,10 @@ def test_the_cost_of_the_gpus_is_compared_with_the_charge() -> None:
         return dict(show_rows({**ACTIVE, **fields}, NOW)).get("cost of its GPUs", "")
 
     assert said(machine_cost_usd=0.75, overhead_usd=0.25) == "$0.75 to the operator, $0.25 more than charged"
-    assert said(machine_cost_usd=0.25, overhead_usd=-0.25) == "$0.25 to the operator, $0.25 less than charged"
+    assert (
+        said(machine_cost_usd=0.25, overhead_usd=0, surplus_usd=0.25)
+        == "$0.25 to the operator, $0.25 less than charged"
+    )
     assert said(machine_cost_usd=None, overhead_usd=None) == ""
 
 

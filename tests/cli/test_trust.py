@@ -18,8 +18,8 @@ from wavepool_client.text.narration import narrate
             {"timing": "VALID", "converged": False, "stopped_by": "out_of_reach"},
             "VALID, not converged (out of reach)",
         ),
-        ({"timing": "VALID", "shown_interval": 0.213}, "± 21 %"),
-        ({"timing": "VALID", "shown_interval": 13.05}, "over ± 100 %"),
+        ({"timing": "UNSTABLE", "shown_interval": 0.213}, "UNSTABLE ± 21 %"),
+        ({"timing": "VALID", "shown_interval": 0.99}, "UNSTABLE ± 99 %"),
         ({"timing": "UNPROVEN", "shown_interval": 0.213}, "UNPROVEN"),
         ({"timing": "UNSTABLE", "converged": True}, "UNSTABLE"),
         ({"timing": "INVALID", "converged": False}, "INVALID, not converged"),
@@ -39,5 +39,11 @@ def test_live_lines_tell_what_cannot_be_ranked() -> None:
     assert narrate(Event(2, "BENCHMARKED", timed)).endswith("(cold, timing VALID)")
     unseen = {**timed, "flush_verified": False}
     assert narrate(Event(2, "BENCHMARKED", unseen)).endswith("(cold, caches not seen to be empty, timing VALID)")
+    assert "2 ms" in narrate(Event(2, "BENCHMARKED", timed))
+    assert "2 ms" in line
+    for doubt in ({"timing": "UNPROVEN"}, {"timing": "UNSTABLE", "unproven_because": "a case is not"}, {"timing": "X"}):
+        shown = narrate(Event(1, "BENCHMARK_RESULT", {"result": case | {"gflops": 2.0} | doubt, "total_tests": 4}))
+        ends = [narrate(Event(2, name, timed | doubt)) for name in ("BENCHMARKED", "ACCEPTED")]
+        assert all("no time that is proven" in one and "2 " not in one for one in (shown, *ends))
     whole = {"avg_runtime_ms": 2.0, "timing": "INVALID", "converged": False, "simulated": True}
     assert narrate(Event(2, "BENCHMARKED", whole)).endswith("(timing INVALID, not converged, simulated)")

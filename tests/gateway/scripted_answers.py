@@ -188,7 +188,7 @@ ANSWERS: dict[str, Any] = {
         ],
         "next_page_token": "page-2",
     },
-    "GetWorkCost": {"cost_micros": 250_000, "charged_micros": 100_000, "overhead_micros": 150_000},
+    "GetWorkCost": {"cost_micros": 250_000, "charged_micros": 100_000, "overhead_micros": 150_000, "surplus_micros": 0},
     "ListPrices": {
         "prices": [price(gpu_type) for gpu_type in PRICED_GPU_TYPES],
         "spot_prices": [price("MI300X", 990_000)],

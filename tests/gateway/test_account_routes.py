@@ -83,6 +83,8 @@ async def test_metrics_have_the_promised_fields(gateway: RunningGateway, path: s
     assert (machine["id"], machine["device"]) == ("m_1", "cpu")
     assert metrics == {
         "total_cost_usd": 350.0,
+        "charged_usd": 350.0,
+        "cost_note": "",
         "remaining_credits_usd": 1000.0,
         "credits_used_pct": 25.0,
         "tasks_completed": 7,

@@ -12,7 +12,9 @@ from typing import Any
 import httpx
 import pytest
 import pytest_asyncio
+from wavepool.vmpool.v1.vmpool_pb2 import Machine
 
+from gateway.money.views import cost_note
 from servicekit.clock import SystemClock
 from servicekit.db.database import Database
 from services.billing.config import BillingSettings
@@ -200,6 +202,36 @@ async def test_no_date_of_the_calendar_is_an_error(money: Money, instant: str) -
         assert answer.status_code in {200, 422}, answer.text
 
 
+async def test_charges_for_machines_that_cost_nothing_are_no_overhead_and_explained(
+    money: Money, services: ScriptedServices
+) -> None:
+    services.vmpool.machine.price_micros_per_hour = 0
+    await money.stores.ledger.grant(money.user_account, 4_000_000, "grant", "")
+    held = await money.stores.ledger.hold(money.user_account, 1_000_000, "job:1", "")
+    await money.stores.ledger.settle(held.hold_id, 1_000_000, "job:1:1", "")
+    report = (await money.http.get("/api/v1/billing/report", headers=money.admin)).json()
+    assert (report["cost_usd"], report["overhead_usd"], report["surplus_usd"]) == (0, 0, 1.0)
+    theirs, own = [(await money.http.get("/api/v1/metrics", headers=one)).json() for one in (money.admin, money.user)]
+    assert (theirs["total_cost_usd"], theirs["charged_usd"]) == (0, 1.0)
+    note = "priced as an MI300X; this machine costs nothing"
+    assert (report["cost_note"], theirs["cost_note"], own["cost_note"]) == (note, note, "")
+
+
+@pytest.mark.parametrize(
+    ("machines", "note"),
+    [
+        ([], "users pay the price of a GPU type; machines cost nothing"),
+        ([("T4", 0)], "priced as a T4; this machine costs nothing"),
+        ([("T4", 0), ("MI300X", 0)], "priced as an MI300X or a T4; these machines cost nothing"),
+        ([("T4", 0), ("MI300X", 1)], ""),
+    ],
+)
+async def test_why_nothing_was_paid_for_machines_is_said_in_words(machines: list[tuple[str, int]], note: str) -> None:
+    known = [Machine(gpu_type=name, price_micros_per_hour=price) for name, price in machines]
+    assert cost_note(0, 1, known) == note
+    assert cost_note(1, 1, known) == cost_note(0, 0, known) == ""
+
+
 async def test_an_operator_sees_what_the_cloud_takes_and_a_user_what_they_were_charged(money: Money) -> None:
     """The example that people know: 5.25 of 1,400 dollars taken, 1,394.75 left."""
     await money.stores.usage.record(
@@ -215,6 +247,7 @@ async def test_an_operator_sees_what_the_cloud_takes_and_a_user_what_they_were_c
     assert [own[name] for name in names] == [1.0, 3.0, 25.0]
     report = (await money.http.get("/api/v1/billing/report", headers=money.admin)).json()
     assert (report["cost_usd"], report["charged_usd"], report["overhead_usd"]) == (5.25, 1.0, 4.25)
+    assert (report["surplus_usd"], report["cost_note"], theirs["charged_usd"], own["charged_usd"]) == (0, "", 1.0, 1.0)
     assert (report["cloud_granted_usd"], report["cloud_remaining_usd"]) == (1400.0, 1394.75)
     later = (await money.http.get("/api/v1/billing/report?from=2999-01-01", headers=money.admin)).json()
     assert later["detail"].startswith("end_time") or later["cost_usd"] == 0

@@ -292,6 +292,7 @@ async def test_a_reservation_is_shown_with_the_names_that_gpu_dev_uses(gateway: 
         "cost_usd": 0.1,
         "machine_cost_usd": None,
         "overhead_usd": None,
+        "surplus_usd": None,
         "events_url": f"{ONE}/events",
     }
 

@@ -27,13 +27,7 @@ export function benchmarkTable(results, device, timing) {
   const rows = results.map((result) =>
     [
       result.name,
-      element("strong", {}, milliseconds(result.runtime_ms)),
-      interval(result),
-      trust(result),
-      spread(result),
-      figure(result.gflops),
-      figure(result.gbytes_per_second),
-      hasRoof ? `${figure(result.percent_of_roof)} %` : null,
+      ...timeCells(result, hasRoof),
       samples(result),
     ].filter((cell) => cell !== null),
   );
@@ -51,20 +45,43 @@ export function benchmarkTable(results, device, timing) {
   );
 }
 
+function timeCells(result, hasRoof) {
+  const isShown = isMeasured(result);
+  const cell = (value) => (isShown ? value() : "–");
+  return [
+    element("strong", {}, cell(() => milliseconds(result.runtime_ms))),
+    cell(() => interval(result)),
+    trust(result),
+    cell(() => spread(result)),
+    cell(() => figure(result.gflops)),
+    cell(() => figure(result.gbytes_per_second)),
+    hasRoof ? cell(() => `${figure(result.percent_of_roof)} %`) : null,
+  ];
+}
+
 function samples({ samples: count, session_medians_ms: sessions }) {
   return sessions?.length ? `${count} in ${sessions.length}` : String(count);
 }
 
-// The timing of a case or of a run; for a time that is not known well and never ranks, its interval instead of VALID.
+// The timing of a case or of a run; an UNSTABLE time of a device that never ranks has its interval beside the word.
+// Runs of older executors call it VALID.
 export function timingWord({ timing, shown_interval: half }) {
-  if (timing === "VALID" && half) return `± ${Number((100 * half).toPrecision(2))} %`;
+  if (half && (timing === "VALID" || timing === "UNSTABLE"))
+    return `UNSTABLE ± ${Number((100 * half).toPrecision(2))} %`;
   return timing === "UNSPECIFIED" ? "–" : timing;
 }
 
 // Words of newer servers are no reason to believe a time.
 export function timingKind({ timing, shown_interval: half }) {
-  if (timing === "VALID") return half ? "warn" : "good";
+  if (half && timing !== "INVALID") return "warn";
+  if (timing === "VALID") return "good";
   return timing === "INVALID" || timing === "UNSTABLE" ? "bad" : "warn";
+}
+
+// An UNPROVEN or INVALID time is only what a program claims, and is not shown as a time.
+// An UNSTABLE run may have cases that are not proven.
+export function isMeasured({ timing, unproven_because: because }) {
+  return !because && [undefined, null, "UNSPECIFIED", "VALID", "UNSTABLE"].includes(timing);
 }
 
 // What a reader must know before believing the time: a word, and the reason when pointed at.
@@ -79,7 +96,7 @@ function judgement(result) {
   const least = Number.isFinite(floor) ? `; the hardware needs at least ${milliseconds(floor)}` : "";
   const word = timingWord(result);
   if (timing === "INVALID") return [word, "bad", `This time cannot be true${audit}${least}`];
-  if (timing === "UNSTABLE") return [word, "bad", unstable(result)];
+  if (timing === "UNSTABLE") return [word, timingKind(result), unstable(result)];
   if (timing === "UNPROVEN") return [word, "warn", result.unproven_because ?? ""];
   if (converged === false)
     return [

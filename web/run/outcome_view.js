@@ -3,7 +3,7 @@
 import { element, table } from "../page/dom.js";
 import { count, dollars, exact, figure, milliseconds } from "../page/format.js";
 import { inline } from "../page/markdown.js";
-import { benchmarkTable, timingKind, timingWord } from "./benchmark_view.js";
+import { benchmarkTable, isMeasured, timingKind, timingWord } from "./benchmark_view.js";
 import { kernelsView } from "./kernels_view.js";
 import { profileView } from "./profile_view.js";
 import { GOOD } from "./run_state.js";
@@ -105,12 +105,13 @@ function verdict({ status, data }) {
 }
 
 function figures(data, fallbacks) {
+  const isShown = isMeasured(data);
   const entries = [
     [
       data.simulated ? "Simulated mean" : "Mean runtime",
-      Number.isFinite(data.avg_runtime_ms) ? milliseconds(data.avg_runtime_ms) : null,
+      isShown && Number.isFinite(data.avg_runtime_ms) ? milliseconds(data.avg_runtime_ms) : null,
     ],
-    ["Mean GFLOP/s", Number.isFinite(data.avg_gflops) ? figure(data.avg_gflops) : null],
+    ["Mean GFLOP/s", isShown && Number.isFinite(data.avg_gflops) ? figure(data.avg_gflops) : null],
     ["Tests passed", data.total_tests ? `${data.passed_tests ?? data.total_tests} / ${data.total_tests}` : null],
     ["Converged", data.converged === false && Number.isFinite(data.avg_runtime_ms) ? "no" : null],
     ["Exit code", Number.isFinite(data.return_code) ? String(data.return_code) : null],

@@ -80,6 +80,7 @@ def limits(gateway: Gateway) -> Shown:
     answer = gateway.ask("GET", "limits")
     yield answer
     hour, renew = answer.get("max_submissions_per_hour"), answer.get("renew_after_seconds")
+    used_up = hour is not None and answer.get("submissions_in_last_hour", 0) >= hour
     rows = [
         ("possible now", answer.get("remaining_submissions"), "", ""),
         ("jobs in flight", answer.get("jobs_in_flight"), answer.get("max_jobs_in_flight"), ""),
@@ -87,7 +88,7 @@ def limits(gateway: Gateway) -> Shown:
             "submissions in the last hour",
             answer.get("submissions_in_last_hour"),
             "none" if hour is None else hour,
-            f"one more in {math.ceil(renew)} s" if hour and isinstance(renew, int | float) else "",
+            f"one more in {math.ceil(renew)} s" if used_up and isinstance(renew, int | float) else "",
         ),
     ]
     yield table_of(("submissions", "now", "limit", ""), rows)
@@ -269,9 +270,11 @@ def remove_budget(
 
 def _show_report(answer: dict[str, Any]) -> None:
     """Prints the operator's report of cost and charge."""
-    sums = [(name, dollars_text(answer.get(f"{name}_usd"))) for name in ("cost", "charged", "overhead")]
+    sums = [(name, dollars_text(answer.get(f"{name}_usd"))) for name in ("cost", "charged", "overhead", "surplus")]
     cloud = [(f"cloud {name}", dollars_text(answer.get(f"cloud_{name}_usd"))) for name in ("granted", "remaining")]
     results.print(table_of(("", ""), [*sums, *cloud]))
+    if answer.get("cost_note"):
+        results.print(str(answer["cost_note"]), markup=False)
     for field, title in (("costs", "cost"), ("overheads", "overhead")):
         rows = [(part["reason"], dollars_text(part["amount_usd"])) for part in answer.get(field, ())]
         results.print(table_of((f"{title} by reason", ""), rows))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, cast
+from urllib.parse import urlsplit
 
 import httpx
 import httpx_sse
@@ -130,5 +131,16 @@ class Transport:
         reason = str(error) or type(error).__name__
         kind = NotListeningError if isinstance(error, httpx.ConnectError) else UnreachableError
         return kind(
-            f"cannot reach the gateway at {self._endpoint}: {reason}\n" + (START_ONE if has_server() else NAME_ONE)
+            f"cannot reach the gateway at {self._endpoint}{self._through()}: {reason}\n"
+            + (START_ONE if has_server() else NAME_ONE)
         )
+
+    def _through(self) -> str:
+        """Names the proxy of the environment that calls go through, without its password; empty if there is none."""
+        from urllib.request import getproxies, proxy_bypass  # noqa: PLC0415 - slow to import, and only for an error
+
+        url, proxies = urlsplit(self._endpoint), getproxies()
+        proxy = urlsplit(proxies.get(url.scheme) or proxies.get("all") or "")
+        if not self._http.trust_env or not proxy.hostname or proxy_bypass(url.netloc):
+            return ""
+        return f" through the proxy {proxy.scheme}://{proxy.netloc.rpartition('@')[2]} (of your environment)"

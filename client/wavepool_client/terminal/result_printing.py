@@ -14,7 +14,7 @@ from wavepool_client.text.narration import format_milliseconds, format_number, n
 from wavepool_client.text.profile import COLUMNS as PROFILE_COLUMNS
 from wavepool_client.text.profile import profile_rows, profile_title
 from wavepool_client.text.samples import sample_text
-from wavepool_client.text.timing import plus_minus, timing_colour, timing_text
+from wavepool_client.text.timing import is_measured, plus_minus, timing_colour, timing_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -109,10 +109,7 @@ def _print_benchmarks(result: Result) -> None:
     rows = [
         (
             entry.get("name"),
-            format_milliseconds(entry.get("runtime_ms")),
-            format_number(entry.get("gflops"), "GFLOP/s"),
-            format_number(entry.get("gbytes_per_second"), "GB/s"),
-            _interval(entry),
+            *(_measured(entry) if is_measured(entry) else (None,) * 4),
             trust_of(entry),
         )
         for entry in cast("list[dict[str, Any]]", entries)
@@ -123,6 +120,15 @@ def _print_benchmarks(result: Result) -> None:
     results.print(table_of(("test", "median", "arithmetic", "traffic", "95 % interval", "trust"), rows))
     for note in origin_notes(result):
         results.print(note)
+
+
+def _measured(entry: dict[str, Any]) -> tuple[str, ...]:
+    return (
+        format_milliseconds(entry.get("runtime_ms")),
+        format_number(entry.get("gflops"), "GFLOP/s"),
+        format_number(entry.get("gbytes_per_second"), "GB/s"),
+        _interval(entry),
+    )
 
 
 def _print_profile(profile: object) -> None:

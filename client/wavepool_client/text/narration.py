@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from wavepool_client.text.isa import isa_text
 from wavepool_client.text.machines import start_text
-from wavepool_client.text.timing import timing_text
+from wavepool_client.text.timing import is_measured, timing_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from wavepool_client.http.event_stream import Event
 
 Fields = dict[str, Any]
+NO_TIME = "no time that is proven"
 
 
 def narrate(event: Event) -> str:
@@ -94,14 +95,27 @@ def _benchmarking(fields: Fields) -> str:
 
 def _benchmark_result(fields: Fields) -> str:
     result = _nested(fields, "result")
-    figures = [format_milliseconds(result.get("runtime_ms"))]
-    if isinstance(result.get("gflops"), int | float):
-        figures.append(format_number(result.get("gflops"), "GFLOP/s"))
-    if isinstance(result.get("gbytes_per_second"), int | float):
-        figures.append(format_number(result.get("gbytes_per_second"), "GB/s"))
+    figures = _figures(result) if is_measured(result) else [NO_TIME]
     figures += [note for note in _doubts(result) if note]
     name = f"Benchmark {result.get('test_id')}/{fields.get('total_tests')} {result.get('name')}"
     return f"{name}: {', '.join(figures)}"
+
+
+def _figures(result: Fields) -> list[str]:
+    figures = [format_milliseconds(result.get("runtime_ms"))]
+    rates = (("gflops", "GFLOP/s"), ("gbytes_per_second", "GB/s"))
+    return figures + [
+        format_number(result.get(name), unit) for name, unit in rates if isinstance(result.get(name), int | float)
+    ]
+
+
+def mean_text(fields: Fields) -> str:
+    """The mean time of a run; a time that nothing proves is not shown as one."""
+    return format_milliseconds(fields.get("avg_runtime_ms")) if is_measured(fields) else "-"
+
+
+def _mean(fields: Fields) -> str:
+    return f"mean {mean_text(fields)}" if is_measured(fields) else NO_TIME
 
 
 def _benchmarked(fields: Fields) -> str:
@@ -112,7 +126,7 @@ def _benchmarked(fields: Fields) -> str:
     notes += ["not converged"] if fields.get("converged") is False else []
     notes += ["simulated"] if fields.get("simulated") else []
     note = f" ({', '.join(notes)})" if notes else ""
-    return f"Benchmarked: mean {format_milliseconds(fields.get('avg_runtime_ms'))}{note}"
+    return f"Benchmarked: {_mean(fields)}{note}"
 
 
 def _doubts(result: Fields) -> tuple[str, str]:
@@ -123,7 +137,7 @@ def _doubts(result: Fields) -> tuple[str, str]:
 def _accepted(fields: Fields) -> str:
     word = timing_text(fields)
     note = f" (timing {word})" if word else ""
-    return f"Accepted: mean {format_milliseconds(fields.get('avg_runtime_ms'))}{note}"
+    return f"Accepted: {_mean(fields)}{note}"
 
 
 _NARRATORS: dict[str, Callable[[Fields], str]] = {

@@ -251,12 +251,11 @@ def show_rows(one: Fields, now: datetime, zone: tzinfo | None = None) -> list[tu
 
 def _machine_cost_text(one: Fields) -> str:
     """What its GPUs cost the operator, and how that compares with the charge; empty if it is not known."""
-    cost, overhead = one.get("machine_cost_usd"), one.get("overhead_usd")
+    cost, overhead, surplus = (one.get(name) for name in ("machine_cost_usd", "overhead_usd", "surplus_usd"))
     if not isinstance(cost, int | float) or not isinstance(overhead, int | float):
         return ""
-    return (
-        f"{usd_text(cost)} to the operator, {usd_text(abs(overhead))} {'less' if overhead < 0 else 'more'} than charged"
-    )
+    difference = f"{usd_text(surplus)} less" if surplus else f"{usd_text(overhead)} more"
+    return f"{usd_text(cost)} to the operator, {difference} than charged"
 
 
 def _software_text(one: Fields) -> str:

@@ -7,18 +7,27 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_COLOURS = {"VALID": "green", "INVALID": "red", "UNSTABLE": "red"}
+UNSTABLE = "UNSTABLE"
+_COLOURS = {"VALID": "green", "INVALID": "red", UNSTABLE: "red"}
 
 
 def timing_text(fields: Mapping[str, Any]) -> str:
     """The timing of a case or of a run in a word; empty if nothing was timed.
 
-    A VALID time that is not known well and never ranks shows its interval instead of the word.
+    An UNSTABLE time of a device that never ranks has its interval beside the word. Older gateways call it VALID.
     """
     timing, half_width = str(fields.get("timing") or ""), fields.get("shown_interval")
-    if timing == "VALID" and isinstance(half_width, int | float) and half_width > 0:
-        return plus_minus(half_width)
+    if timing in {"VALID", UNSTABLE} and isinstance(half_width, int | float) and half_width > 0:
+        return f"{UNSTABLE} {plus_minus(half_width)}"
     return "" if timing == "UNSPECIFIED" else timing
+
+
+def is_measured(fields: Mapping[str, Any]) -> bool:
+    """True if a time may be shown as one: an UNPROVEN or INVALID time is only what a program claims.
+
+    An UNSTABLE run may have cases that are not proven.
+    """
+    return not fields.get("unproven_because") and timing_text(fields).partition(" ")[0] in {"", "VALID", UNSTABLE}
 
 
 def plus_minus(half_width: float) -> str:

@@ -28,8 +28,8 @@ LONGEST_FORECAST_DAYS = 36_500.0
 
 CRITICAL_SHARE = 0.95
 WARNING_SHARE = 0.8
-RATE_HYSTERESIS = 0.9
-"""A burn rate has calmed down at nine tenths of its limit."""
+HYSTERESIS = 0.9
+"""A burn rate or a spent share has calmed down at nine tenths of its limit: holds come and go with each job."""
 FORECAST_HYSTERESIS_DAYS = 1.0
 FORECAST_FOR = timedelta(minutes=30)
 """A forecast must hold that long: one job at the start of a quiet day makes none."""
@@ -39,12 +39,16 @@ _HOUR, _DAY = timedelta(hours=1), timedelta(days=1)
 
 @dataclass(frozen=True)
 class Spending:
-    """What was spent of an amount: in all, in the window of the burn rate, and in the window of the forecast."""
+    """What was spent of an amount: in all, in the window of the burn rate, and in the window of the forecast.
+
+    What is on hold may still be spent. It counts for shares, and not for rates: most of it comes back.
+    """
 
     granted_micros: int
     spent_micros: int
     burn_micros: int = 0
     forecast_micros: int = 0
+    held_micros: int = 0
 
 
 @dataclass(frozen=True)
@@ -84,9 +88,10 @@ def spent_share(granted_micros: int, spent_micros: int) -> float:
 def credit_alert(balance: Balance, thresholds: Sequence[float]) -> tuple[float, bool]:
     """The threshold that an account's balance is at, and whether it is reached.
 
-    That is the highest one reached, or the lowest if none is. Holds do not count: most of a hold comes back.
+    That is the highest one reached, or the lowest if none is. Holds count: they can all be charged at once.
     """
-    share = spent_share(balance.granted_micros - balance.expired_micros, balance.charged_micros)
+    used_micros = balance.charged_micros + balance.held_micros
+    share = spent_share(balance.granted_micros - balance.expired_micros, used_micros)
     reached = [threshold for threshold in thresholds if share >= threshold]
     return (max(reached), True) if reached else (min(thresholds), False)
 
@@ -106,7 +111,7 @@ def account_readings(account: AccountSpending, windows: Windows, now: datetime) 
 
 
 def budget_reading(budget: BudgetSpending, now: datetime) -> Reading:
-    """How much of a budget is charged. Holds do not count: most of a hold comes back."""
+    """How much of a budget is charged or on hold."""
     labels = {"budget": budget.budget_id} | ({ACCOUNT_LABEL: budget.account_id} if budget.account_id else {})
     return _share_reading(BUDGET_SHARE, budget.spending, now, labels, {"budget": budget.text})
 
@@ -143,7 +148,7 @@ def money_rules(
                     reading,
                     Comparison.ABOVE,
                     limit,
-                    limit * RATE_HYSTERESIS,
+                    limit * HYSTERESIS,
                     timedelta(0),
                     f"{whose} {{rate}} an hour, which is more than ${limit:,.2f}.",
                 )
@@ -167,14 +172,18 @@ def _share_rules(threshold: float) -> Iterator[Rule]:
     severity = Severity.INFO if threshold < WARNING_SHARE else Severity.WARNING
     severity = Severity.CRITICAL if threshold >= CRITICAL_SHARE else severity
     for kind, reading, text in (
-        ("account-credit", ACCOUNT_SHARE, "{account_name} has spent {spent} of its credit of {granted} ({percent})."),
+        (
+            "account-credit",
+            ACCOUNT_SHARE,
+            "{account_name} has spent {spent} of its credit of {granted}{held} ({percent}).",
+        ),
         ("cloud-credit", CLOUD_SHARE, "Machines have cost {spent} of the cloud credit of {granted} ({percent})."),
         (
             "machine-budget",
             MACHINE_BUDGET_SHARE,
             "Machines have cost {spent} of their budget of {granted} ({percent}).",
         ),
-        ("budget", BUDGET_SHARE, "Of the {budget}, {spent} of {granted} are charged ({percent})."),
+        ("budget", BUDGET_SHARE, "Of the {budget}, {spent} of {granted} are charged{held} ({percent})."),
     ):
         yield Rule(
             share_rule_name(kind, threshold),
@@ -182,8 +191,7 @@ def _share_rules(threshold: float) -> Iterator[Rule]:
             reading,
             Comparison.AT_LEAST,
             threshold,
-            # Only new credit, a refund or a new period lowers a share, so nothing trembles here, and each re-arms.
-            threshold,
+            threshold * HYSTERESIS,
             timedelta(0),
             text,
         )
@@ -198,9 +206,10 @@ def _forecast_rule(name: str, reading: str, severity: Severity, days: float, wha
 def _share_reading(
     name: str, spending: Spending, now: datetime, labels: dict[str, str], details: dict[str, str]
 ) -> Reading:
-    share = spent_share(spending.granted_micros, spending.spent_micros)
+    share = spent_share(spending.granted_micros, spending.spent_micros + spending.held_micros)
     figures = {
         "spent": dollars_text(spending.spent_micros),
+        "held": f", and {dollars_text(spending.held_micros)} is on hold" if spending.held_micros else "",
         "granted": dollars_text(spending.granted_micros),
         "percent": f"{share:.1%}",
     }

@@ -38,8 +38,13 @@ class WorkCost:
 
     @property
     def overhead_micros(self) -> int:
-        """Cost less charge; below zero if more was charged than the GPUs cost."""
-        return self.cost_micros - self.charged_micros
+        """Cost less charge; 0 if more was charged than the GPUs cost."""
+        return max(0, self.cost_micros - self.charged_micros)
+
+    @property
+    def surplus_micros(self) -> int:
+        """What was charged beyond their cost."""
+        return max(0, self.charged_micros - self.cost_micros)
 
 
 @dataclass(frozen=True)
@@ -66,8 +71,13 @@ class CostReport:
 
     @property
     def overhead_micros(self) -> int:
-        """Cost less charge; below zero if more was charged than machines cost."""
-        return self.cost_micros - self.charged_micros
+        """Cost less charge; 0 if more was charged than machines cost."""
+        return max(0, self.cost_micros - self.charged_micros)
+
+    @property
+    def surplus_micros(self) -> int:
+        """What was charged beyond the cost, such as the price of machines that cost nothing."""
+        return max(0, self.charged_micros - self.cost_micros)
 
     def overheads(self) -> Mapping[str, int]:
         """The overhead by reason; the reasons sum to it exactly.
@@ -75,7 +85,7 @@ class CostReport:
         The cost of a run that was charged nothing has the reason of its settlement, and attempts before a job's last
         are `lost attempts`. The rest of the cost of use, less all charges, is `price and time`: the user's price is not
         the machine's, a lease is longer than its run, a charge ends at its hold, and one of the two may fall into the
-        next period.
+        next period. It may be below zero, and makes up for no more than the other reasons: what goes beyond is surplus.
         """
         reasons: Counter[str] = Counter(
             {book.value: micros for book, micros in self.cost_by_book.items() if book is not Book.USE}
@@ -89,7 +99,8 @@ class CostReport:
             if reason:
                 reasons[reason] += run.micros
                 explained += run.micros
-        reasons["price and time"] = self.cost_by_book.get(Book.USE, 0) - explained - self.charged_micros
+        price_and_time = self.cost_by_book.get(Book.USE, 0) - explained - self.charged_micros
+        reasons["price and time"] = price_and_time + self.surplus_micros
         return {reason: micros for reason, micros in reasons.items() if micros}
 
     def _reason_of(self, run: RunCost, last_attempt: int) -> str:
@@ -113,6 +124,5 @@ class CostReport:
         if policy is OverheadPolicy.OPERATOR or not uses:
             return {}
         accounts = sorted(uses)
-        parts = split(abs(self.overhead_micros), [uses[account] for account in accounts])
-        sign = -1 if self.overhead_micros < 0 else 1
-        return {account: sign * part for account, part in zip(accounts, parts, strict=True)}
+        parts = split(self.overhead_micros, [uses[account] for account in accounts])
+        return dict(zip(accounts, parts, strict=True))

@@ -8,9 +8,9 @@ from datetime import timedelta
 from types import MappingProxyType
 
 from services.billing.errors import NotCoveredError
-from vocabulary.money import WHOLE_GPU, Tariff
+from vocabulary.money import WHOLE_GPU, Tariff, dollars_text
 
-_MINUTE, _HOUR = timedelta(minutes=1), timedelta(hours=1)
+_SECOND, _MINUTE, _HOUR = timedelta(seconds=1), timedelta(minutes=1), timedelta(hours=1)
 
 
 @dataclass(frozen=True)
@@ -25,16 +25,23 @@ class WantedTime:
     held_micros: int = 0
 
     def possible(self, room_micros: int) -> timedelta:
-        """The longest time, in whole minutes, that so much more pays for on each of the GPU types."""
+        """The longest time that so much more pays for on each of the GPU types, in whole minutes if it is one."""
         paid = min(tariff.longest_for(self.held_micros + room_micros) for tariff in self.tariffs.values())
-        return paid // _MINUTE * _MINUTE
+        unit = _MINUTE if paid >= _MINUTE else _SECOND
+        return paid // unit * unit
+
+    def needed(self, time: timedelta) -> int:
+        """What a hold for this time needs, beside what is on hold."""
+        return max(0, max(tariff.cost_micros(time) for tariff in self.tariffs.values()) - self.held_micros)
 
     def explain(self, error: NotCoveredError, affordable: Mapping[str, int] = MappingProxyType({})) -> NotCoveredError:
         """The same refusal with what was asked for, and the time and the GPU types that would be possible."""
         in_all, more = (" in all", " more") if self.held_micros else ("", "")
         possible = self.possible(error.room_micros)
         asked = f"{self._gpus()} for {duration_text(self.longest)}{in_all} {{}}{more}"
-        return error.explained(asked, f"{duration_text(possible)}{in_all}" if possible else "", affordable)
+        needs = dollars_text(self.needed(possible))
+        offer = f"{duration_text(possible)}{in_all}, which needs {needs}{more}" if possible else ""
+        return error.explained(asked, offer, affordable)
 
     def _gpus(self) -> str:
         tariff = next(iter(self.tariffs.values()))

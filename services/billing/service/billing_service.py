@@ -124,6 +124,7 @@ class BillingServicer(billing_pb2_grpc.BillingServiceServicer):
                 )
             except NotCoveredError as error:
                 raise await self._explained(error, request, tariffs) from error
+        self._readings.credit_moved(receipt.account_id)
         return wire.held_to_proto(receipt, receipt.tariffs)
 
     async def ExtendHold(self, request: pb.ExtendHoldRequest, context: Context) -> pb.ExtendHoldResponse:
@@ -132,6 +133,7 @@ class BillingServicer(billing_pb2_grpc.BillingServiceServicer):
         end = optional_instant("expire_time", request, request.expire_time)
         amount, longest = request.amount_micros, wire.longest_from_proto(request)
         receipt = await self._ledger.extend(request.hold_id, amount, key, request.description, end, longest=longest)
+        self._readings.credit_moved(receipt.account_id)
         return pb.ExtendHoldResponse(available_micros=receipt.available_micros, hold_micros=receipt.hold_micros)
 
     async def SettleCharge(self, request: pb.SettleChargeRequest, context: Context) -> pb.SettleChargeResponse:

@@ -57,7 +57,10 @@ class ReportServicer(reports_pb2_grpc.ReportServiceServicer):
         """Gets cost and charge of one job or reservation."""
         found = await self._reports.work_cost(request.subject, request.attempts)
         return pb.GetWorkCostResponse(
-            cost_micros=found.cost_micros, charged_micros=found.charged_micros, overhead_micros=found.overhead_micros
+            cost_micros=found.cost_micros,
+            charged_micros=found.charged_micros,
+            overhead_micros=found.overhead_micros,
+            surplus_micros=found.surplus_micros,
         )
 
     async def VerifyLedger(self, request: pb.VerifyLedgerRequest, context: Context) -> pb.VerifyLedgerResponse:

@@ -86,14 +86,14 @@ class ChargedSums:
 
     async def spent_micros(self, connection: AsyncConnection, budget: Budget, now: datetime) -> int:
         """Micro-dollars that are charged in the present period, and what open holds may still charge."""
+        return sum(await self.charged_and_held(connection, budget, now))
+
+    async def charged_and_held(self, connection: AsyncConnection, budget: Budget, now: datetime) -> tuple[int, int]:
+        """Micro-dollars that are charged in the present period, less refunds; and what open holds may still charge."""
         # In this order: what another connection charges between the two counts twice, and never not at all.
         held = await _held_micros(connection, budget)
-        return held + await self.charged_micros(connection, budget, now)
-
-    async def charged_micros(self, connection: AsyncConnection, budget: Budget, now: datetime) -> int:
-        """Micro-dollars that are charged in the present period, less refunds."""
         first, micros = await self._known_of(connection, budget, now)
-        return micros + await _charged_after(connection, budget, first)
+        return micros + await _charged_after(connection, budget, first), held
 
     async def catch_up(self, now: datetime) -> None:
         """Adds up what was charged so far of each budget, and forgets what is over."""

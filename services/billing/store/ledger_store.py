@@ -298,7 +298,7 @@ class LedgerStore:
             await _write_hold(connection, after)
             await _spend(connection, account.account_id, charged)
             if final and charged < asked:
-                reason = reason or "above the hold"
+                reason = reason or "capped at the hold"
             wanted = _Wanted(kind, account.account_id, charged, key, description, hold_id, reason)
             lines = books.charge(account.account_id, charged, released)
             receipt = await self._record(connection, account, wanted, lines)

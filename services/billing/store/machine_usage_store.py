@@ -15,7 +15,7 @@ from services.billing.ledger import books
 from services.billing.ledger.books import COST_BOOKS, OPERATOR, Book, PostingKind, movement
 from services.billing.ledger.machine_usage import MachineUsage
 from services.billing.store.journal import Entry, Journal, TransactionKind, read_sums
-from services.billing.store.tables import chain_head, machine_usage
+from services.billing.store.tables import balances, chain_head, machine_usage
 
 
 @dataclass(frozen=True)
@@ -25,6 +25,8 @@ class OperatorBalance:
     granted_micros: int
     remaining_micros: int
     cost_by_book: Mapping[Book, int]
+    charged_micros: int
+    """What all accounts were charged, less refunds."""
 
     @property
     def cost_micros(self) -> int:
@@ -84,8 +86,10 @@ class MachineUsageStore:
         """The operator's credit and costs."""
         async with self._database.reading() as connection:
             sums = await read_sums(connection, OPERATOR)
+            charged = select(func.sum(balances.c.amount_micros)).where(balances.c.book == Book.CHARGED.value)
+            charged_micros = int(await connection.scalar(charged) or 0)
         costs = {book: sums.get(book, 0) for book in COST_BOOKS}
-        return OperatorBalance(-sums.get(Book.CLOUD_GRANTED, 0), sums.get(Book.CLOUD_CREDIT, 0), costs)
+        return OperatorBalance(-sums.get(Book.CLOUD_GRANTED, 0), sums.get(Book.CLOUD_CREDIT, 0), costs, charged_micros)
 
     async def total_cost_micros(self, besides: Collection[str] = ()) -> int:
         """Cost of all machines so far, without the machines `besides`, in micro-dollars."""

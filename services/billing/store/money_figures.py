@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import case, func, select
+from sqlalchemy import Row, case, func, select
 
 from servicekit.db.database import Database
 from services.billing.alert_rules.money import AccountSpending, BudgetSpending, Spending
@@ -24,6 +25,7 @@ _CREDIT = (
         accounts.c.name,
         func.sum(case((_IS_CREDIT, -balances.c.amount_micros))).label("granted"),
         func.sum(case((balances.c.book == Book.CHARGED.value, balances.c.amount_micros))).label("charged"),
+        func.sum(case((balances.c.book == Book.HELD.value, balances.c.amount_micros))).label("held"),
     )
     .join(balances, balances.c.owner == accounts.c.account_id, isouter=True)
     .group_by(accounts.c.account_id, accounts.c.name)
@@ -51,10 +53,7 @@ class MoneyFigures:
         query = _CREDIT.where(accounts.c.account_id.in_(account_ids))
         async with self._database.reading() as connection:
             rows = (await connection.execute(query)).all()
-        return [
-            AccountSpending(row.account_id, row.name, Spending(int(row.granted or 0), int(row.charged or 0)))
-            for row in rows
-        ]
+        return [_account_spending(row) for row in rows]
 
     async def all_accounts(self, burn_since: datetime, forecast_since: datetime) -> Sequence[AccountSpending]:
         """The credit of every account, with what was charged since two instants; the second is the earlier one."""
@@ -75,23 +74,20 @@ class MoneyFigures:
         for row in credit:
             rate = rates.get(row.account_id)
             burn, forecast = (int(rate.burn_micros), int(rate.forecast_micros)) if rate else (0, 0)
-            spending = Spending(int(row.granted or 0), int(row.charged or 0), max(0, burn), max(0, forecast))
-            found.append(AccountSpending(row.account_id, row.name, spending))
+            found.append(_account_spending(row, max(0, burn), max(0, forecast)))
         return found
 
     async def budgets(self, now: datetime) -> Sequence[BudgetSpending]:
-        """What was charged of each budget in its present period."""
+        """What is charged of each budget in its present period, and on hold."""
         await self._charged.catch_up(now)
         async with self._database.reading() as connection:
-            return [
-                BudgetSpending(
-                    budget.budget_id,
-                    budget.text,
-                    budget.subject if budget.scope is Scope.ACCOUNT else "",
-                    Spending(budget.limit_micros, await self._charged.charged_micros(connection, budget, now)),
-                )
-                for budget in await all_budgets(connection)
-            ]
+            found: list[BudgetSpending] = []
+            for budget in await all_budgets(connection):
+                charged, held = await self._charged.charged_and_held(connection, budget, now)
+                account_id = budget.subject if budget.scope is Scope.ACCOUNT else ""
+                spending = Spending(budget.limit_micros, charged, held_micros=held)
+                found.append(BudgetSpending(budget.budget_id, budget.text, account_id, spending))
+            return found
 
     async def machine_cost(self, burn_since: datetime, forecast_since: datetime) -> MachineCost:
         """The cost of machines; an interval counts as a whole from its end on."""
@@ -104,3 +100,9 @@ class MoneyFigures:
             sums = await read_sums(connection, OPERATOR)
         total = sum(sums.get(book, 0) for book in COST_BOOKS)
         return MachineCost(total, int(row.burn or 0), int(row.forecast or 0))
+
+
+def _account_spending(row: Row[Any], burn_micros: int = 0, forecast_micros: int = 0) -> AccountSpending:
+    granted, charged, held = int(row.granted or 0), int(row.charged or 0), int(row.held or 0)
+    spending = Spending(granted, charged, burn_micros, forecast_micros, held)
+    return AccountSpending(row.account_id, row.name, spending)

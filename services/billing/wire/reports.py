@@ -36,6 +36,7 @@ def operator_credit_to_proto(balance: OperatorBalance) -> pb.GetOperatorCreditRe
         granted_micros=balance.granted_micros,
         cost_micros=balance.cost_micros,
         remaining_micros=balance.remaining_micros,
+        charged_micros=balance.charged_micros,
     )
 
 
@@ -47,6 +48,7 @@ def report_to_proto(report: CostReport, names: Mapping[str, str], policy: Overhe
         cost_micros=report.cost_micros,
         charged_micros=report.charged_micros,
         overhead_micros=report.overhead_micros,
+        surplus_micros=report.surplus_micros,
         costs=[pb.Part(name=book.value, amount_micros=micros) for book, micros in report.cost_by_book.items()],
         overheads=[pb.Part(name=name, amount_micros=micros) for name, micros in report.overheads().items()],
         policy=_POLICIES[policy],

@@ -27,13 +27,16 @@ from services.executor.runs.run import Run
 
 log = logging.get_logger(__name__)
 
-
+_TOO_LONG = (
+    "The run as a whole took longer than its limit of {limit:g} s. If your queue allows more, `--time-limit SECONDS` "
+    "(`time_limit_seconds` over HTTP) raises it; an operator raises the queue's."
+)
 _VERDICTS = {
     EndReason.CANCELLED: (VERDICT_CANCELLED, "The run was cancelled."),
     EndReason.LEASE_EXPIRED: (VERDICT_CANCELLED, "The run's lease of the machine expired."),
     EndReason.LEASE_PASSED_ON: (VERDICT_CANCELLED, "The run's lease of the machine has passed to another."),
     EndReason.EXECUTOR_STOPPED: (VERDICT_INFRA_ERROR, "The machine was stopped during the run. Run again elsewhere."),
-    EndReason.RUN_LIMIT: (VERDICT_TIME_LIMIT_EXCEEDED, "The run as a whole took too long."),
+    EndReason.RUN_LIMIT: (VERDICT_TIME_LIMIT_EXCEEDED, _TOO_LONG),
 }
 
 
@@ -152,6 +155,7 @@ class Execution:
 
     def _finish_early(self, reason: EndReason) -> None:
         verdict, message = _VERDICTS[reason]
+        message = message.format(limit=self.run.spec.longest_run.total_seconds())
         self._finish(Finished(verdict=verdict, message=message, reason=reason))
 
     def _finish(self, finished: Finished) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from math import inf
 
-from wavepool.executor.v1.run_event_pb2 import TIMING_VALID, Benchmarked, Finished
+from wavepool.executor.v1.run_event_pb2 import TIMING_UNSTABLE, TIMING_VALID, Benchmarked, Finished
 
 from services.scheduler.jobs.job import Job
 from services.scheduler.jobs.states import JobState
@@ -59,8 +59,12 @@ def proven_time(job: Job) -> ProvenTime | None:
 
 
 def is_proven(timed: Benchmarked) -> bool:
-    """True if the time is VALID and was measured on hardware."""
-    return timed.timing == TIMING_VALID and not timed.simulated
+    """True if the time is VALID and was measured on hardware.
+
+    An UNSTABLE time of `cpu` with an interval to show counts among those of `cpu`, which rank beside no other.
+    """
+    is_wide = timed.timing == TIMING_UNSTABLE and timed.device == CPU and timed.shown_interval > 0
+    return (timed.timing == TIMING_VALID or is_wide) and not timed.unproven_because and not timed.simulated
 
 
 def key_of(job: Job, timed: Benchmarked) -> RankingKey:

@@ -39,6 +39,9 @@ log = get_logger(__name__)
 
 CALL_SECONDS = 5.0
 _MINUTE, _HOUR = 60, 3600
+_LESS_TIME = (
+    "The hold is for the longest run: a time limit lowers it (`--time-limit SECONDS`; `time_limit_seconds` over HTTP)."
+)
 _calls = ServiceCalls()
 PRICE_LIFETIME = timedelta(minutes=1)
 """A new price is known after this time. A job keeps the price that its hold was made at."""
@@ -102,7 +105,10 @@ class Billing:
 
         Raises CreditRefusedError, InvalidFieldError (no such account), BillingUnreachableError.
         """
-        return await self._held(self._hold_request(job))
+        try:
+            return await self._held(self._hold_request(job))
+        except CreditRefusedError as error:
+            raise error if job.reservation else CreditRefusedError(f"{error} {_LESS_TIME}") from error
 
     async def _held(self, request: billing_pb2.ReserveCreditRequest) -> CreditHold:
         with _translated("account_id"):

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from types import MappingProxyType
 from typing import NamedTuple
 
 import grpc
@@ -85,6 +86,7 @@ class PoolLimits(NamedTuple):
 
     A reservation can need one that it starts for `longest_time` at most, which `life_setting` sets; None: no limit.
     `network` is that in which they reach one another; empty if they do not.
+    `never_paid` says of GPU types why the machine budget pays for none of their machines.
     """
 
     machines: int = 0
@@ -92,6 +94,7 @@ class PoolLimits(NamedTuple):
     longest_time: timedelta | None = None
     life_setting: str = ""
     network: str = ""
+    never_paid: Mapping[str, str] = MappingProxyType({})
 
 
 class Pool:
@@ -177,10 +180,12 @@ class Pool:
     async def limits(self) -> PoolLimits:
         """How many machines there may be at a time, and what they are at most; raises PoolUnreachableError."""
         with _translated({}):
-            answer = await self._stub.GetPoolMetrics(vmpool_pb2.GetPoolMetricsRequest(), timeout=CALL_SECONDS)
+            request = vmpool_pb2.GetPoolMetricsRequest(with_funds=True)
+            answer = await self._stub.GetPoolMetrics(request, timeout=CALL_SECONDS)
         longest_time = answer.longest_time.ToTimedelta() if answer.HasField("longest_time") else None
         gpus = max(answer.gpus_per_machine, default=1)
-        return PoolLimits(answer.max_machines, gpus, longest_time, answer.life_setting, answer.machine_network)
+        most, network, unpaid = answer.max_machines, answer.machine_network, dict(answer.never_paid)
+        return PoolLimits(most, gpus, longest_time, answer.life_setting, network, unpaid)
 
     async def watch_machines(self) -> AsyncIterator[vmpool_pb2.MachineEvent]:
         """Streams the present machines, then every transition; raises PoolUnreachableError if the stream breaks."""

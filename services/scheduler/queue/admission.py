@@ -106,13 +106,15 @@ class Admission:
         TooManySubmissionsError, CreditRefusedError, BillingUnreachableError.
         """
         draft = await self._draft(request)
-        why = ""
         if not draft.spec.waits_for_operator:
             await self._explainer.ask_pool([draft])
-            why = self._explainer.never(draft)
-        # A repeat gets the first job, whatever can be had by then.
-        if why and not await self.is_repeated(request.account_id, request.idempotency_key):
-            raise _impossible(_size_field(request), f"{why} {_WAIT_FOR_OPERATOR}")
+            why, unpaid = self._explainer.never(draft), self._explainer.never_paid(draft)
+            # A repeat gets the first job, whatever can be had by then.
+            if (why or unpaid) and not await self.is_repeated(request.account_id, request.idempotency_key):
+                # Both say what an operator would have to change.
+                if why:
+                    raise _impossible(_size_field(request), f"{why} {_WAIT_FOR_OPERATOR}")
+                raise CreditRefusedError(f"{unpaid} {_WAIT_FOR_OPERATOR}")
         return await self.enter(draft)
 
     async def enter(self, draft: Job) -> tuple[Job, Allowance]:
@@ -120,9 +122,14 @@ class Admission:
         return await uncut(self._submit(draft))
 
     def check_possible(self, job: Job, field: str) -> None:
-        """Raises InvalidFieldError if nothing that there is, or that the pool may start, can give a job its GPUs."""
+        """Raises InvalidFieldError if nothing that there is, or that the pool may start, can give a job its GPUs.
+
+        Raises CreditRefusedError if the pool has no money to start it.
+        """
         if why := self._explainer.never(job):
             raise _impossible(field, why)
+        if unpaid := self._explainer.never_paid(job):
+            raise CreditRefusedError(unpaid)
 
     async def is_repeated(self, account_id: str, key: str) -> bool:
         """True if the account has used the key before."""

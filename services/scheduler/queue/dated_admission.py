@@ -50,9 +50,16 @@ class DatedAdmission:
         try:
             self._dated.limits = await self._pool.limits()
         except PoolError as error:
-            # The machines that are there count in any case.
+            # The machines that are there count in any case. Nothing is refused for money that may be there again.
+            self._dated.limits = self._dated.limits._replace(never_paid={})
             log.warning("the pool's limits are not known now", extra={"reason": str(error)})
         return self._dated.limits
+
+    def never_paid(self, gpu_types: Iterable[str]) -> str:
+        """Why the pool has no money for a machine of one of these types; empty if it may have."""
+        unpaid = self._dated.limits.never_paid
+        reasons = [unpaid.get(gpu_type, "") for gpu_type in gpu_types]
+        return reasons[0] if all(reasons) else ""
 
     def largest_machine(self, gpu_types: Iterable[str]) -> int:
         """The GPUs of the largest machine of these types that there is or may be; 0 if nobody knows what may be."""

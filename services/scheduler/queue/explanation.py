@@ -101,8 +101,8 @@ class Explainer:
         )
 
     async def ask_pool(self, jobs: Iterable[Job]) -> None:
-        """Asks what machines the pool may start, if `never` depends on that for one of the jobs."""
-        if any(job.spec.resources.least.gpus > 1 for job in jobs):
+        """Asks what machines the pool may start, if `never` or `never_paid` depends on that for one of the jobs."""
+        if any(job.spec.resources.least.gpus > 1 or not self._usable(job) for job in jobs):
             await self._dated.pool_limits()
 
     def never(self, job: Job) -> str:
@@ -121,6 +121,11 @@ class Explainer:
             return f"{what} {self._remedy(job, self._usable(job), blocked='')}"
         wrong = wrong_size(resources.gpus, 1, self._dated.largest_machine(gpu_types))
         return "".join(f"The number of GPUs {fault}." for _, fault in wrong)
+
+    def never_paid(self, job: Job) -> str:
+        """Why no machine is there for a job, and none can be paid for; empty if that is not so, or not known."""
+        why = "" if self._usable(job) else self._dated.never_paid(job.spec.gpu_types)
+        return f"No machine with {' or '.join(job.spec.gpu_types)} can be paid for: {why}." if why else ""
 
     def head(self, gpu_type: str) -> QueueHead | None:
         """The first in line for a GPU type, and why it waits; None if nothing waits for it."""

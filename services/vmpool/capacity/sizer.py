@@ -18,7 +18,7 @@ from services.vmpool.machines.machine_token import MachineTokens
 from services.vmpool.machines.offer import Source
 from services.vmpool.policy.demand_board import DemandBoard
 from services.vmpool.policy.failures import Failures, sources_backing_off, trials_left
-from services.vmpool.policy.machine_budget import Funds, reserve_micros
+from services.vmpool.policy.machine_budget import Funds, never_paid, reserve_micros
 from services.vmpool.policy.offer_choice import Market
 from services.vmpool.policy.sizing import Limits, Needs, Plan, Pool, Start, machines_wanted, pool_needs
 from services.vmpool.providers.provider_set import ProviderSet
@@ -99,6 +99,13 @@ class Sizer:
     async def stopped(self) -> Mapping[Source, Failures]:
         """The sources from which no more is rented, because too many machines in a row were of no use."""
         return {source: failed for source, failed in (await self.backing_off()).items() if failed.is_stopped}
+
+    async def never_paid(self) -> Mapping[str, str]:
+        """Why the machine budget pays for no machine of a GPU type, for each type of which that is so."""
+        market = await self._offers.market()
+        offers = [offer for offer in market.offers if not self._limits.offers.objection(offer)]
+        costly = any(reserve_micros(offer.tariff) for offer in offers)
+        return never_paid(offers, await self._funding.funds()) if costly else {}
 
     async def resume(self, gpu_type: str = "") -> Mapping[Source, Failures]:
         """Rent again from stopped sources, of one GPU type or of all; returns those that were stopped."""

@@ -24,6 +24,8 @@ class Funds:
     left_micros: int | None = None
     budget_micros: int = 0
     unknown: str = ""
+    ahead_micros: int = 0
+    """What present machines hold for time to come; it is left again once they are released."""
 
     def refusal(self, offer: Offer, longest_time: timedelta = timedelta(0)) -> str:
         """Why there is no money for the machine; empty if there is. A machine that costs nothing needs none.
@@ -40,7 +42,8 @@ class Funds:
         left = dollars_text(max(0, self.left_micros))
         return (
             f"{left} of the machine budget of {dollars_text(self.budget_micros)} is left, and "
-            f"{offer.source} at {dollars_text(offer.price_micros_per_hour)} per hour reserves {dollars_text(needed)}: "
+            f"{offer.source} at {dollars_text(offer.price_micros_per_hour)} per hour reserves {dollars_text(needed)}, "
+            f"so {dollars_text(needed - max(0, self.left_micros))} is missing: "
             "raise BILLING_MACHINE_BUDGET, or stop machines"
         )
 
@@ -65,8 +68,21 @@ def funds_left(
     `reserved_until` has the end of the last reservation that stands on each machine with reservations.
     """
     ends = reserved_until or {}
-    held = sum(held_micros(machine, now, ends.get(machine.machine_id)) for machine in unsettled)
-    return Funds(budget_micros - spent_micros - held, budget_micros)
+    pairs = [(machine, ends.get(machine.machine_id)) for machine in unsettled]
+    held = sum(held_micros(machine, now, end) for machine, end in pairs)
+    ahead = sum(_ahead_micros(machine, now, end) for machine, end in pairs)
+    return Funds(budget_micros - spent_micros - held, budget_micros, ahead_micros=ahead)
+
+
+def never_paid(offers: Iterable[Offer], funds: Funds) -> Mapping[str, str]:
+    """Why the budget pays for no machine, even once all others are released, for each GPU type of which that is so."""
+    if funds.unknown or funds.left_micros is None:
+        return {}
+    most = replace(funds, left_micros=funds.left_micros + funds.ahead_micros)
+    dearest_first = sorted(offers, key=lambda offer: reserve_micros(offer.tariff), reverse=True)
+    cheapest = {offer.gpu_type: offer for offer in dearest_first}
+    refusals = {gpu_type: most.refusal(offer) for gpu_type, offer in cheapest.items()}
+    return {gpu_type: refusal for gpu_type, refusal in refusals.items() if refusal}
 
 
 def held_micros(machine: Machine, now: datetime, reserved_until: datetime | None = None) -> int:
@@ -74,11 +90,21 @@ def held_micros(machine: Machine, now: datetime, reserved_until: datetime | None
 
     Instead of the hour it is the time until `reserved_until`, if that is longer.
     """
-    if machine.release_time is not None or not machine.rented:
+    if _is_over(machine):
         return machine.cost_until(now)
     so_far = max(machine.cost_until(now), machine.tariff.cost_micros(machine.tariff.minimum))
+    return so_far + _ahead_micros(machine, now, reserved_until)
+
+
+def _ahead_micros(machine: Machine, now: datetime, reserved_until: datetime | None) -> int:
+    if _is_over(machine):
+        return 0
     ahead = max(RESERVED_TIME, reserved_until - now) if reserved_until else RESERVED_TIME
-    return so_far + machine.tariff.price_of(ahead)
+    return machine.tariff.price_of(ahead)
+
+
+def _is_over(machine: Machine) -> bool:
+    return machine.release_time is not None or not machine.rented
 
 
 def reserve_micros(tariff: Tariff, longest_time: timedelta = timedelta(0)) -> int:

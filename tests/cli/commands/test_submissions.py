@@ -75,7 +75,14 @@ def test_the_exit_status_tells_whose_fault_it_is(
 
 @pytest.mark.parametrize(
     ("timing", "shown_interval", "exit_status"),
-    [("VALID", None, 0), ("VALID", 0.21, 5), ("UNPROVEN", None, 5), ("UNSTABLE", None, 5), ("UNKNOWN_9", None, 5)],
+    [
+        ("VALID", None, 0),
+        ("VALID", 0.21, 5),
+        ("UNSTABLE", 0.21, 5),
+        ("UNPROVEN", None, 5),
+        ("UNSTABLE", None, 5),
+        ("UNKNOWN_9", None, 5),
+    ],
 )
 def test_whether_the_time_ranks_is_shown_beside_the_verdict_and_counts_if_asked_to(
     gateway: ScriptedGateway, kernel: str, timing: str, shown_interval: float | None, exit_status: int
@@ -84,7 +91,7 @@ def test_whether_the_time_ranks_is_shown_beside_the_verdict_and_counts_if_asked_
     scripted(gateway, timed, timed)
     command = ("submit", kernel, "-p", "relu", "--endpoint", gateway.endpoint)
     run = wavepool(*command)
-    word = "± 21 %" if shown_interval else timing
+    word = "UNSTABLE ± 21 %" if shown_interval else timing
     assert (run.status, run.out.splitlines()[0].startswith(f"ACCEPTED  {word}  the reason")) == (0, True), run.out
     assert wavepool(*command, "--require-valid").status == exit_status
 

@@ -88,7 +88,7 @@ async def test_an_address_that_names_no_problem_shows_the_first(web: BrowserPage
     ("timing", "shown_interval", "word"),
     [
         (run_event_pb2.TIMING_VALID, 0.0, "VALID"),
-        (run_event_pb2.TIMING_VALID, 0.213, "± 21 %"),
+        (run_event_pb2.TIMING_UNSTABLE, 0.213, "UNSTABLE ± 21 %"),
         (run_event_pb2.TIMING_UNSTABLE, 0.0, "UNSTABLE"),
         (run_event_pb2.TIMING_UNPROVEN, 0.213, "UNPROVEN"),
     ],
@@ -112,6 +112,9 @@ async def test_whether_the_time_ranks_stands_beside_the_verdict_in_letters_as_la
     await expect(web.page.locator("#run-status")).to_have_text(f"Accepted · {word}")
     await expect(web.page.locator("#outcome")).to_contain_text("send a launch plan")
     await expect(web.page.locator(".benchmarks .trust")).to_contain_text(word)
+    is_shown = word.startswith(("VALID", "UNSTABLE"))
+    assert (" " in await web.page.locator(".benchmarks strong").inner_text()) == is_shown
+    assert ("Mean runtime" in await web.page.locator("#outcome").inner_text()) == is_shown
     if word != "VALID":
         assert "valid" not in (await web.page.locator("#outcome").inner_text()).lower()
     assert await web.accessibility() == []

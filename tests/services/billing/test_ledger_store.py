@@ -122,6 +122,9 @@ async def test_a_charge_ends_at_its_hold_and_the_rest_is_the_operators(stores: S
     hold_id = await held(stores, account_id, 60)
     receipt = await stores.ledger.settle(hold_id, 150, "job:1:1", "")
     assert (receipt.amount_micros, receipt.available_micros) == (60, 40)
+    years = [datetime(year, 1, 1, tzinfo=UTC) for year in (2000, 3000)]
+    statement = await stores.reports.statement(account_id, *years)
+    assert statement.lines[-1].reason == "capped at the hold"
     again = await stores.ledger.settle(hold_id, 150, "job:1:1", "")
     assert (again.amount_micros, again.repeated) == (60, True)
 

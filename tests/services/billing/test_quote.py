@@ -3,8 +3,11 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from services.billing.errors import InvalidFieldError, NoPriceError
+from services.billing.errors import InsufficientCreditError, InvalidFieldError, NoPriceError
+from services.billing.ledger.wanted_time import WantedTime
 from services.billing.prices.price_change import WantedPrice
 from services.billing.prices.price_list import PriceList
 from services.billing.prices.price_period import PriceSource
@@ -22,6 +25,31 @@ RUN = timedelta(seconds=426.83)
 
 def quoted(prices: PriceList = PRICES, at: float = 2, **wanted: object) -> int:
     return quote(prices, GpuTime(**wanted), LONGEST, day(at)).price_micros  # pyright: ignore[reportArgumentType]
+
+
+prices_of_types = st.dictionaries(
+    st.sampled_from(["MI300X", "MI210"]),
+    st.builds(Tariff, st.integers(1, 10**8), eighths=st.integers(1, 8), gpus=st.integers(1, 8)),
+    min_size=1,
+)
+
+
+@given(prices_of_types, st.integers(0, 10**8), st.integers(0, 10**8))
+def test_the_time_that_a_refusal_offers_is_paid_for_by_what_there_is(
+    tariffs: dict[str, Tariff], held: int, room: int
+) -> None:
+    wanted = WantedTime(timedelta(days=1000), tariffs, held)
+    possible = wanted.possible(room)
+    assert wanted.needed(possible) <= room
+    longer = wanted.needed(possible + timedelta(minutes=1 if possible >= timedelta(minutes=1) else 0, seconds=1))
+    assert longer > room or possible >= timedelta(days=36_000)
+
+
+def test_little_credit_is_enough_for_seconds_and_says_what_they_need() -> None:
+    wanted = WantedTime(LONGEST, {"MI300X": Tariff(1_990_000)})
+    refused = wanted.explain(InsufficientCreditError(497_500, 1_000))
+    assert str(refused).endswith("Add credit; or ask for at most 1 s, which needs $0.000553.")
+    assert "ask for" not in str(wanted.explain(InsufficientCreditError(497_500, 500)))
 
 
 def test_the_known_run_has_its_known_price() -> None:

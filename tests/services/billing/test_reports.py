@@ -3,16 +3,18 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from servicekit.clock import ManualClock
 from servicekit.db.database import Database
 from services.billing.alerts import money_metrics
 from services.billing.config import BillingSettings
 from services.billing.errors import AccountNotFoundError, InvalidFieldError
-from services.billing.ledger.books import Book, PostingKind
+from services.billing.ledger.books import COST_BOOKS, Book, PostingKind
 from services.billing.ledger.holds import Purpose
 from services.billing.ledger.machine_usage import MachineUsage, Use
-from services.billing.ledger.report import CostReport, OverheadPolicy, RunCost
+from services.billing.ledger.report import CostReport, OverheadPolicy, RunCost, WorkCost
 from services.billing.ledger_keeper import LedgerKeeper
 from services.billing.projections.history import projection
 from services.billing.server import build_stores
@@ -88,7 +90,7 @@ async def test_cost_less_charge_is_the_overhead_and_each_part_of_it_has_a_reason
     assert report.overhead_by_account(OverheadPolicy.OPERATOR) == {}
     assert report.overhead_by_account(OverheadPolicy.SHARED) == {ada: 80_500, bob: 80_500}
     balance = await stores.usage.operator_balance()
-    assert balance.cost_micros == report.cost_micros
+    assert (balance.cost_micros, balance.charged_micros) == (report.cost_micros, report.charged_micros)
     assert (await stores.postings.prove()).faults == []
 
 
@@ -200,11 +202,37 @@ async def test_charges_in_parts_are_one_line_and_each_day_has_its_own(stores: St
     assert [line.amount_micros for line in of_a_day.lines] == [10**7, -5, -110]
 
 
-def test_overhead_below_zero_is_shared_exactly_too() -> None:
-    report = CostReport({Book.USE: 10}, {"a": 50}, [RunCost("j", 1, "a", 3), RunCost("k", 1, "b", 7)])
-    assert report.overhead_micros == -40
-    assert sum(report.overhead_by_account(OverheadPolicy.SHARED).values()) == -40
-    assert sum(report.overheads().values()) == -40
+amounts = st.integers(0, 10**9)
+run_costs = st.builds(RunCost, st.sampled_from("jk"), st.integers(1, 3), st.sampled_from(["", "a", "b"]), amounts)
+
+
+@given(
+    st.dictionaries(st.sampled_from(COST_BOOKS), amounts),
+    st.dictionaries(st.sampled_from("ab"), st.integers(-(10**9), 10**9)),
+    st.lists(run_costs),
+)
+def test_overhead_is_never_below_zero_and_what_is_charged_beyond_the_cost_is_surplus(
+    costs: dict[Book, int], charged: dict[str, int], used: list[RunCost]
+) -> None:
+    costs[Book.USE] = sum(run.micros for run in used) + costs.get(Book.USE, 0)
+    report = CostReport(costs, charged, used, {"j": "machine lost"})
+    assert report.overhead_micros - report.surplus_micros == report.cost_micros - report.charged_micros
+    assert min(report.overhead_micros, report.surplus_micros) == 0
+    parts, shares = report.overheads().values(), report.overhead_by_account(OverheadPolicy.SHARED).values()
+    assert sum(parts) == report.overhead_micros
+    assert sum(shares) == (report.overhead_micros if any(run.account_id for run in used) else 0)
+    assert min([report.overhead_micros, report.surplus_micros, *shares]) >= 0
+    assert report.cost_micros or not parts
+
+
+@pytest.mark.parametrize(
+    ("cost", "charged", "answer"), [(0, 5, (0, 5)), (5, 0, (5, 0)), (5, 5, (0, 0)), (5, 7, (0, 2))]
+)
+def test_work_that_costs_nothing_has_a_surplus_and_no_overhead(
+    cost: int, charged: int, answer: tuple[int, int]
+) -> None:
+    found = WorkCost(cost, charged)
+    assert (found.overhead_micros, found.surplus_micros) == answer
 
 
 async def test_prometheus_shows_the_books_of_accounts_together_and_of_the_operator(stores: Stores) -> None:

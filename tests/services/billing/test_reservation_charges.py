@@ -265,7 +265,7 @@ async def test_a_refusal_says_how_long_the_credit_would_do(billing: BillingServi
         assert refused.code is grpc.StatusCode.FAILED_PRECONDITION
         assert refused.message == (
             "8 GPUs for 24 h need $382.08, and $40.00 is available: $342.08 is missing. "
-            "Add credit; or ask for at most 2 h 30 min."
+            "Add credit; or ask for at most 2 h 30 min, which needs $39.80."
         )
     assert (await stores.accounts.get(account_id)).balance.held_micros == 0
     hours = a_day_of_eight(account_id, longest_time=duration_to_proto(150 * MINUTE))
@@ -276,13 +276,13 @@ async def test_a_refusal_says_how_long_the_credit_would_do(billing: BillingServi
     )
     assert (await failure(billing.ExtendHold(more))).message == (
         "8 GPUs for 10 h in all need $119.40 more, and $0.20 is available: $119.20 is missing. "
-        "Add credit; or ask for at most 2 h 30 min in all."
+        "Add credit; or ask for at most 2 h 30 min in all, which needs $0.00 more."
     )
     await stores.ledger.grant(account_id, 200_000_000, "more", "")
     await stores.budgets.set(Scope.ACCOUNT, account_id, Period.TOTAL, 60_000_000, hard=True)
     refused = await failure(billing.ExtendHold(more))
     assert "has $20.20 of $60.00 left" in refused.message
-    assert refused.message.endswith("or ask for at most 3 h 46 min in all.")
+    assert refused.message.endswith("or ask for at most 3 h 46 min in all, which needs $20.165334 more.")
     more.longest_time.CopyFrom(duration_to_proto(3 * HOUR))
     assert (await billing.ExtendHold(more)).hold_micros == 47_760_000
 

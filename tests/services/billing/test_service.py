@@ -219,8 +219,8 @@ async def test_a_refusal_says_what_is_missing_and_what_would_be_possible(
     assert refused.code is grpc.StatusCode.FAILED_PRECONDITION
     assert refused.message == (
         "1 GPU for 15 min needs $1.00, and $0.50 is available: $0.50 is missing. Add credit; or wait for the jobs "
-        "under way, which have $0.50 on hold; or ask for at most 7 min; or ask for MI250X, which needs $0.50; or ask "
-        "for MI210, which needs $0.25."
+        "under way, which have $0.50 on hold; or ask for at most 7 min, which needs $0.466667; or ask for MI250X, "
+        "which needs $0.50; or ask for MI210, which needs $0.25."
     )
     by_amount = pb.ReserveCreditRequest(account_id=account_id, amount_micros=600_000, idempotency_key="job:3")
     assert "ask for" not in (await failure(billing.ReserveCredit(by_amount))).message

@@ -128,6 +128,8 @@ async def test_a_run_that_takes_too_long_as_a_whole_is_ended(start_executor: Sta
     events = await client.run(request(held(tmp_path / "never"), longest_run=timedelta(seconds=0.4)))
 
     assert events[-1].finished.verdict == run_event_pb2.VERDICT_TIME_LIMIT_EXCEEDED
+    assert "longer than its limit of 0.4 s" in events[-1].finished.message
+    assert "`--time-limit SECONDS`" in events[-1].finished.message
 
 
 async def test_a_run_that_may_take_no_time_is_refused(client: Client) -> None:

@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from types import MappingProxyType
 from typing import Any
 
 import grpc
@@ -21,6 +22,7 @@ class ScriptedPool(vmpool_pb2_grpc.VmPoolServiceServicer):
     """Gives one lease a machine. Leases end when they are released or when the test says so."""
 
     machine_network = "10.128.0.0/20"
+    never_paid: Mapping[str, str] = MappingProxyType({})
 
     def __init__(self, executor_endpoint: str) -> None:
         self.executor_endpoint = executor_endpoint
@@ -254,6 +256,7 @@ class ScriptedPool(vmpool_pb2_grpc.VmPoolServiceServicer):
             longest_time=duration_to_proto(self.longest_time),
             life_setting="VMPOOL_LIFE",
             machine_network=self.machine_network,
+            never_paid=self.never_paid,
         )
 
     async def WatchMachines(

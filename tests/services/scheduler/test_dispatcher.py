@@ -359,6 +359,22 @@ async def test_what_no_machine_can_ever_give_is_refused_before_anything_is_held(
     assert not cluster.billing.open_holds()
 
 
+async def test_a_machine_that_nothing_pays_for_is_refused_at_the_door_unless_one_is_there(
+    stopped_cluster: Cluster,
+) -> None:
+    """A grant's last machine-hour: the pool does not set it aside."""
+    cluster, refusal = stopped_cluster, "$1.00 of the machine budget of $1.00 is left, so $0.99 is missing"
+    cluster.pool.never_paid = {"MI300X": refusal}
+    await cluster.start()
+    await cluster.events_to_end((await cluster.submit("there")).job_id)
+    await cluster.pool.tell("machine-1", "STOPPED")
+    for call in (cluster.submit("last"), cluster.reserve("last")):
+        await refused(call, grpc.StatusCode.FAILED_PRECONDITION, "No machine with MI300X can be paid for", refusal)
+    assert not cluster.billing.open_holds()
+    cluster.pool.never_paid = {}
+    assert (await cluster.submit("last")).job_id
+
+
 async def test_a_part_that_waits_for_the_operator_is_told_so_and_asks_for_no_machine(cluster: Cluster) -> None:
     job = await cluster.submit("part", resources=HALF, machine=WAITS)
     told = await cluster.event(

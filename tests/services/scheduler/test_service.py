@@ -203,7 +203,7 @@ async def test_an_executor_gets_the_longest_run_that_the_hold_is_for(tmp_path: P
 
 async def test_credit_that_does_not_suffice_is_said_and_nothing_is_stored(cluster: Cluster) -> None:
     cluster.billing.refusals = {"ReserveCredit": grpc.StatusCode.FAILED_PRECONDITION}
-    await refused(cluster.submit(), grpc.StatusCode.FAILED_PRECONDITION)
+    await refused(cluster.submit(), grpc.StatusCode.FAILED_PRECONDITION, "lowers it (`--time-limit SECONDS`")
     assert await nothing_is_stored(cluster)
     cluster.billing.refusals = {}
     job = await cluster.submit()

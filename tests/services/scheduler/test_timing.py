@@ -25,6 +25,9 @@ def test_an_accepted_full_run_with_a_valid_time_counts() -> None:
     [
         {"timing": run_event_pb2.TIMING_UNPROVEN},
         {"timing": run_event_pb2.TIMING_UNSTABLE},
+        {"timing": run_event_pb2.TIMING_UNSTABLE, "device": "cpu"},
+        {"timing": run_event_pb2.TIMING_UNSTABLE, "shown_interval": 0.2},
+        {"timing": run_event_pb2.TIMING_UNSTABLE, "device": "cpu", "shown_interval": 0.2, "unproven_because": "a case"},
         {"timing": run_event_pb2.TIMING_INVALID},
         {"timing": 99},
         {"simulated": True},
@@ -43,9 +46,11 @@ def test_what_is_not_proven_does_not_count(change: dict[str, Any]) -> None:
 
 
 def test_times_of_the_cpu_device_are_apart() -> None:
-    found = proven_time(timed_job(device="cpu", timing_mode="hot"))
-    assert found is not None
-    assert found.key.hardware == "cpu"
+    wide: dict[str, Any] = {"timing": run_event_pb2.TIMING_UNSTABLE, "shown_interval": 0.2}
+    for change in ({}, wide):
+        found = proven_time(timed_job(device="cpu", timing_mode="hot", **change))
+        assert found is not None
+        assert found.key.hardware == "cpu"
 
 
 def test_a_ranking_shows_the_devices_own_timing_mode_unless_it_is_asked_for_another() -> None:

@@ -35,7 +35,11 @@ def timed_job(number: int = 1, cases: Mapping[str, float] | Sequence[Any] = (), 
     """A job that ended with these times; `verdict`, `minutes` (of its end) and fields of Benchmarked may be given."""
     results = [case(name, ns) for name, ns in cases.items()] if isinstance(cases, dict) else list(cases)
     timed: dict[str, Any] = {"timing": VALID, "device": "rocm", "timing_mode": "cold", "mean_runtime_ns": 1000.0}
-    timed |= {name: changes.pop(name) for name in (*timed, "simulated", "mean_gflops") if name in changes}
+    timed |= {
+        name: changes.pop(name)
+        for name in (*timed, "simulated", "mean_gflops", "shown_interval", "unproven_because")
+        if name in changes
+    }
     verdict = changes.pop("verdict", "ACCEPTED")
     end = START + timedelta(minutes=changes.pop("minutes", 0))
     gpu_type = changes.pop("machine_gpu_type", "MI300X")

@@ -13,6 +13,7 @@ from wavepool.executor.v1 import inventory_pb2
 from wavepool.vmpool.v1 import vmpool_pb2 as pb
 
 from services.vmpool.machines.machine import Inventory, MachineState
+from services.vmpool.policy.machine_budget import Funds
 from services.vmpool.providers.scope import Scope
 from tests.refused_calls import refused
 from tests.services.vmpool.conftest import ON_SQLITE, Bench
@@ -271,6 +272,17 @@ async def test_metrics_sum_the_pool_up(bench: Bench, stub: VmPoolServiceAsyncStu
         gpus_per_machine=bench.settings.gpus_per_machine,
     )
     assert (await stub.GetMachine(pb.GetMachineRequest(machine_id=machine.machine_id))).machine.jobs_run == 2
+
+
+async def test_metrics_say_what_the_machine_budget_never_pays_for_if_they_are_asked(
+    bench: Bench, stub: VmPoolServiceAsyncStub
+) -> None:
+    bench.funding.left = Funds(1_990_000, 2_000_000)
+    assert not (await stub.GetPoolMetrics(pb.GetPoolMetricsRequest())).never_paid
+    told = (await stub.GetPoolMetrics(pb.GetPoolMetricsRequest(with_funds=True))).never_paid
+    assert "$1.99 of the machine budget of $2.00 is left" in told["MI300X"]
+    bench.funding.left = Funds(10**12, 10**12)
+    assert not (await stub.GetPoolMetrics(pb.GetPoolMetricsRequest(with_funds=True))).never_paid
 
 
 async def test_metrics_say_in_which_network_machines_reach_one_another(

@@ -80,5 +80,9 @@ class NoHonestTimeError(Exception):
 
 
 def _is_valid(finished: Finished) -> bool:
+    """True if the time is VALID, or on `cpu` uncertain alone, as the processors are shared."""
     timed = finished.benchmarked
-    return finished.verdict is Verdict.ACCEPTED and timed is not None and timed.timing is Timing.VALID
+    if finished.verdict is not Verdict.ACCEPTED or timed is None:
+        return False
+    is_wide = timed.timing is Timing.UNSTABLE and timed.shown_interval > 0 and not timed.unproven_because
+    return timed.timing is Timing.VALID or is_wide

@@ -20,7 +20,8 @@ def table_of(benchmarked: Benchmarked) -> str:
     note += ", the sweep was not seen to empty the caches" if benchmarked.flush_verified is False else ""
     capped = "" if benchmarked.converged else ", not all converged"
     why = [f"UNPROVEN: {benchmarked.unproven_because}"] if benchmarked.unproven_because else []
-    return "\n".join([*rows, f"{note}{capped}; geometric mean {benchmarked.mean_runtime_ns / 1e6:.6f} ms", *why])
+    mean = f"; geometric mean {benchmarked.mean_runtime_ns / 1e6:.6f} ms" if _is_measured(benchmarked) else ""
+    return "\n".join([*rows, f"{note}{capped}{mean}", *why])
 
 
 def trust_of(result: BenchmarkResult) -> str:
@@ -30,21 +31,32 @@ def trust_of(result: BenchmarkResult) -> str:
 
 
 def word_of(timed: BenchmarkResult | Benchmarked) -> str:
-    """Returns the timing in a word, or the interval if a VALID time is not known well."""
-    if timed.timing is Timing.VALID and timed.shown_interval:
-        return f"+-{_percent(100 * timed.shown_interval)} %"
+    """Returns the timing in a word, and the interval if the time of a device that never ranks is UNSTABLE."""
+    if timed.timing is Timing.UNSTABLE and timed.shown_interval:
+        return f"{timed.timing} +-{_percent(100 * timed.shown_interval)} %"
     return f"{timed.timing}"
 
 
 def _row(result: BenchmarkResult) -> str:
     half_width = 50 * (result.ci_high_ns - result.ci_low_ns) / max(result.runtime_ns, 1.0)
-    roof = "" if result.percent_of_roof is None else f"{result.percent_of_roof:.1f} %"
     ratio = "" if result.audit_ratio is None else f"{result.audit_ratio:.2f}"
-    return (
-        f"  {result.name:<32} {result.runtime_ns / 1e6:>12.6f} {_percent(half_width):>6} "
-        f"{len(result.session_median_ns):>9} {result.samples:>5} {result.gflops:>9.2f} "
-        f"{result.gbytes_per_second:>9.2f} {roof:>8} {ratio:>6}  {trust_of(result)}"
+    figures = (
+        f"{result.runtime_ns / 1e6:.6f}",
+        _percent(half_width),
+        f"{result.gflops:.2f}",
+        f"{result.gbytes_per_second:.2f}",
+        "" if result.percent_of_roof is None else f"{result.percent_of_roof:.1f} %",
     )
+    median, half, gflops, gbytes, roof = figures if _is_measured(result) else ("-",) * len(figures)
+    return (
+        f"  {result.name:<32} {median:>12} {half:>6} {len(result.session_median_ns):>9} {result.samples:>5} "
+        f"{gflops:>9} {gbytes:>9} {roof:>8} {ratio:>6}  {trust_of(result)}"
+    )
+
+
+def _is_measured(timed: BenchmarkResult | Benchmarked) -> bool:
+    """True if a time may be shown as one: what is not proven is only what a program claims."""
+    return not timed.unproven_because and timed.timing in {Timing.VALID, Timing.UNSTABLE}
 
 
 def _percent(value: float) -> str:

@@ -71,7 +71,7 @@ class BenchmarkResult:
 
     `timing` is decided in `case_timing.py`. `unproven_because` is a sentence for the author: why the time is not
     proven, and what to change; empty if it is proven. `shown_interval` is half the width of the interval over the time
-    if front ends show that instead of VALID, else 0.
+    if front ends show that beside UNSTABLE, else 0.
     """
 
     test_id: int

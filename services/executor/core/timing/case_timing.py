@@ -2,7 +2,8 @@
 
 A finding comes before the lack of one. INVALID says that the time cannot be true, UNSTABLE that there is no single
 time; both were measured. UNPROVEN says that we could not find out, and VALID that nothing is left to find out. A run
-has the worst timing of its cases in the same order.
+has the worst timing of its cases in the same order. On a device with shared processors a wide interval is the work of
+others as well, so there it comes last.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from services.executor.core.timing.benchmark_result import BenchmarkResult, Timi
 WIDEST_INTERVAL = 0.05
 """The widest half-width of a 95 % interval, relative to the time, for a time that is called valid."""
 WIDEST_SHOWN = 1.0
-"""The same for a device whose times never rank: a time that is uncertain by a factor of two means nothing."""
+"""The widest one that is shown, and worth no second try: a time that is uncertain by a factor of two means nothing."""
 _WORST_FIRST = (Timing.INVALID, Timing.UNSTABLE, Timing.UNPROVEN, Timing.VALID)
 
 LAUNCHED_BY_SUBMISSION = (
@@ -53,8 +54,8 @@ class TimingFacts:
     `fault` says why the time cannot be true. `launched_by_submission` says that host code of the submission ran in the
     process that launched the calls, and what to change. `doubts` are other things that we could not find out, because
     of a busy host, or of a sandbox that worked between orders. `half_width` is that of the 95 % interval, relative to
-    the time. `may_be_wide` is for devices whose times never rank: front ends show their interval instead of the word
-    VALID, up to `WIDEST_SHOWN`; a wider interval means nothing, and the time is not proven.
+    the time. `may_be_wide` is for devices with shared processors, whose times never rank: front ends show the interval
+    beside the word UNSTABLE, up to `WIDEST_SHOWN`.
     """
 
     fault: str = ""
@@ -67,29 +68,30 @@ class TimingFacts:
     @property
     def unproven_because(self) -> str:
         """All reasons why the time is not proven, first those that another try does not change; empty if it is."""
-        return "; ".join(filter(None, (self.launched_by_submission, *self.doubts, too_wide(self))))
+        return "; ".join(filter(None, (self.launched_by_submission, *self.doubts)))
 
 
 def timing_of(facts: TimingFacts) -> Timing:
     """The timing of one case."""
     if facts.fault:
         return Timing.INVALID
-    if not facts.sessions_agree or (facts.half_width > WIDEST_INTERVAL and not facts.may_be_wide):
+    is_wide = facts.half_width > WIDEST_INTERVAL
+    if not facts.sessions_agree or (is_wide and not facts.may_be_wide):
         return Timing.UNSTABLE
-    return Timing.UNPROVEN if facts.unproven_because else Timing.VALID
+    if facts.unproven_because:
+        return Timing.UNPROVEN
+    return Timing.UNSTABLE if is_wide else Timing.VALID
 
 
 def shown_interval(facts: TimingFacts) -> float:
-    """The half-width that front ends show instead of VALID; 0 if they show VALID, or if the interval is too wide."""
+    """The half-width to be shown beside UNSTABLE on a device that never ranks; 0 if it is too wide for that."""
     is_shown = facts.may_be_wide and WIDEST_INTERVAL < facts.half_width <= WIDEST_SHOWN
     return facts.half_width if is_shown else 0.0
 
 
-def too_wide(facts: TimingFacts) -> str:
-    """The reason why an interval that may be wide is too wide to mean anything; empty if it is not."""
-    if not facts.may_be_wide or facts.half_width <= WIDEST_SHOWN:
-        return ""
-    return f"{BUSY} (the 95 % interval of the time is wider than +-{100 * WIDEST_SHOWN:.0f} % of it)"
+def too_wide(facts: TimingFacts) -> bool:
+    """True if an interval that may be wide is too wide to mean anything."""
+    return facts.may_be_wide and facts.half_width > WIDEST_SHOWN
 
 
 def worst_timing(timings: Iterable[Timing]) -> Timing:
@@ -118,7 +120,8 @@ def timing_note(timing: Timing, results: Sequence[BenchmarkResult], unproven_bec
     unstable = "; ".join(_spread_of(result) for result in results if result.timing is Timing.UNSTABLE)
     return (
         f"The time is UNSTABLE, so there is none to rank ({unstable}): look for what differs from call to call and "
-        "from process to process, such as work that depends on where memory lies, and run again."
+        "from process to process, such as work that depends on where memory lies, or other work on the machine, and "
+        "run again."
     )
 
 

@@ -51,8 +51,14 @@ def test_credit_that_expired_is_not_there_to_be_spent() -> None:
     assert credit_alert(balance, [0.8]) == (0.8, True)
 
 
-def test_holds_do_not_count_as_spent() -> None:
-    assert credit_alert(Balance(granted_micros=DOLLAR, held_micros=DOLLAR), [0.8]) == (0.8, False)
+@given(st.integers(0, DOLLAR), st.integers(0, DOLLAR))
+def test_what_is_on_hold_counts_like_what_is_charged_however_a_charge_moves_it(charged: int, held: int) -> None:
+    balance = Balance(granted_micros=DOLLAR, charged_micros=charged, held_micros=held)
+    assert credit_alert(balance, [0.8]) == (0.8, charged + held >= 800_000)
+    spent = account(granted_micros=DOLLAR, spent_micros=charged, held_micros=held)
+    settled = account(granted_micros=DOLLAR, spent_micros=charged + held)
+    shares = [next(account_readings(one, WINDOWS, NOW)).value for one in (spent, settled)]
+    assert shares == [spent_share(DOLLAR, charged + held)] * 2
 
 
 def test_an_account_without_credit_has_spent_nothing_until_it_spends() -> None:
@@ -85,6 +91,14 @@ def test_a_summary_says_what_a_person_wants_to_know() -> None:
     assert summary_of(rules["account-credit-spent-80"], share) == "ada has spent $9.00 of its credit of $10.00 (90.0%)."
     assert summary_of(rules["account-credit-ends-soon"], days) == (
         "At this rate ($1.00 a day) the credit of ada ends on 2026-01-02: $1.00 is left."
+    )
+
+
+def test_a_summary_tells_what_is_on_hold_from_what_is_spent() -> None:
+    spent = account(granted_micros=10 * DOLLAR, spent_micros=4 * DOLLAR, held_micros=5 * DOLLAR)
+    rules = {rule.name: rule for rule in money_rules([0.8], None, None, 0)}
+    assert summary_of(rules["account-credit-spent-80"], next(account_readings(spent, WINDOWS, NOW))) == (
+        "ada has spent $4.00 of its credit of $10.00, and $5.00 is on hold (90.0%)."
     )
 
 

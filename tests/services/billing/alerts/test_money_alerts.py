@@ -34,18 +34,34 @@ async def test_a_settlement_that_crosses_is_announced_once_and_a_top_up_arms_aga
     assert first.alert_id == end.alert_id != second.alert_id
 
 
-async def test_a_reservation_is_announced_in_the_minute_in_which_it_crosses_and_not_at_its_end(
-    bench: Bench, stores: Stores
-) -> None:
+async def test_a_hold_that_crosses_is_announced_before_it_is_charged_and_once(bench: Bench, stores: Stores) -> None:
     account_id = await bench.account(100)
-    held = await stores.ledger.hold(account_id, 100, "res_1", "")
+    held = await stores.ledger.hold(account_id, 79, "res_1", "")
     announced: list[int] = []
     for minute in range(1, 11):
-        await stores.ledger.settle(held.hold_id, 10, f"res_1:{minute}", "", final=minute == 10)
+        if minute == 4:
+            await stores.ledger.extend(held.hold_id, 16, "res_1:extend", "")
+        await stores.ledger.settle(held.hold_id, 9, f"res_1:{minute}", "", final=minute == 10)
         bench.source.credit_moved(account_id)
         await bench.look()
         announced.append(len(bench.told))
-    assert announced == [0] * 7 + [1] * 3
+    assert announced == [0] * 3 + [1] * 7
+    assert bench.told == ["fired account-credit-spent-80"]
+    assert bench.recorder.notices[0].summary == (
+        "ada has spent $0.000036 of its credit of $0.0001, and $0.000059 is on hold (95.0%)."
+    )
+
+
+async def test_holds_that_come_and_go_near_the_share_are_announced_once(bench: Bench, stores: Stores) -> None:
+    account_id = await bench.account(1000)
+    await bench.spend(account_id, 795)
+    for job in range(3):
+        held = await stores.ledger.hold(account_id, 10, f"job_{job}", "")
+        bench.source.credit_moved(account_id)
+        await bench.look()
+        await stores.ledger.settle(held.hold_id, 0, f"job_{job}:1", "")
+        bench.source.credit_moved(account_id)
+        await bench.look()
     assert bench.told == ["fired account-credit-spent-80"]
 
 
@@ -55,14 +71,14 @@ async def test_a_budget_is_announced_at_its_share_and_anew_in_its_next_period(
 ) -> None:
     account_id = await bench.account(1000)
     budget = await stores.budgets.set(Scope.ACCOUNT, account_id, Period.DAY, 100, hard=hard)
-    # A hold is not spent.
     await bench.ledger.hold(account_id, 10, "open", "")
-    for micros in (79, 1, 1):
+    for micros in (69, 1, 1):
         await bench.spend(account_id, micros)
         await bench.look(INTERVAL)
     assert bench.told == ["fired budget-spent-80"]
     [notice] = bench.recorder.notices
-    assert notice.summary == "Of the budget of account ada (for each day), $0.00008 of $0.0001 are charged (80.0%)."
+    figures = "$0.00007 of $0.0001 are charged, and $0.00001 is on hold (80.0%)"
+    assert notice.summary == f"Of the budget of account ada (for each day), {figures}."
     assert dict(notice.labels) == {"budget": budget.budget_id, "account": account_id}
     await bench.look(timedelta(days=1))
     await bench.spend(account_id, 85)

@@ -136,7 +136,7 @@ async def test_honest_kernels_answer_alike_when_their_timed_calls_are_made_again
     assert finished.verdict is Verdict.ACCEPTED, finished
     assert finished.benchmarked is not None
     # A busy machine may hide a time on `cpu`.
-    trusted = {Timing.VALID} if device == "sim" else {Timing.VALID, Timing.UNPROVEN}
+    trusted = {Timing.VALID} if device == "sim" else {Timing.VALID, Timing.UNPROVEN, Timing.UNSTABLE}
     assert finished.benchmarked.timing in trusted, finished
     assert "ended otherwise" not in finished.benchmarked.unproven_because
     (replayed,) = dict(finished.report["replayed_calls"]).values()

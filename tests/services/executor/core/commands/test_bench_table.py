@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -23,8 +24,8 @@ CASE = BenchmarkResult(
         (replace(CASE, converged=False, stopped_by="wall_time"), "VALID, not converged (wall time)"),
         (replace(CASE, converged=False, stopped_by="out_of_reach"), "VALID, not converged (out of reach)"),
         (replace(CASE, timing=Timing.UNPROVEN), "UNPROVEN"),
-        (replace(CASE, shown_interval=0.21), "+-21 %"),
-        (replace(CASE, shown_interval=0.999), "+-100 %"),
+        (replace(CASE, timing=Timing.UNSTABLE, shown_interval=0.21), "UNSTABLE +-21 %"),
+        (replace(CASE, timing=Timing.UNSTABLE, shown_interval=0.999), "UNSTABLE +-100 %"),
         (replace(CASE, timing=Timing.UNSTABLE), "UNSTABLE"),
         (replace(CASE, timing=Timing.INVALID, shown_interval=0.21), "INVALID"),
     ],
@@ -40,9 +41,16 @@ def test_a_row_has_the_interval_the_roof_and_the_audit() -> None:
 
 
 def test_an_interval_that_says_nothing_has_no_figure_beside_its_time() -> None:
-    wide = replace(CASE, ci_low_ns=1e6, ci_high_ns=53e6, timing=Timing.UNPROVEN)
-    row = table_of(Benchmarked((wide,), 2e6, 1.0, Timing.UNPROVEN, "cpu")).splitlines()[1]
+    wide = replace(CASE, ci_low_ns=1e6, ci_high_ns=53e6, timing=Timing.UNSTABLE)
+    row = table_of(Benchmarked((wide,), 2e6, 1.0, Timing.UNSTABLE, "cpu")).splitlines()[1]
     assert row.split()[1:3] == ["2.000000", ">100"]
+
+
+@pytest.mark.parametrize("doubt", [{"timing": Timing.UNPROVEN}, {"timing": Timing.UNSTABLE, "unproven_because": "so"}])
+def test_a_time_that_is_not_proven_is_not_printed_as_one(doubt: dict[str, Any]) -> None:
+    table = table_of(replace(Benchmarked((replace(CASE, **doubt),), 2e6, 1.0, Timing.VALID, "cpu"), **doubt))
+    assert table.splitlines()[1].split()[1:8] == ["-", "-", "3", "300", "-", "-", "-"]
+    assert "2.0" not in table
 
 
 def test_an_unproven_run_says_so_and_why() -> None:
@@ -52,10 +60,9 @@ def test_an_unproven_run_says_so_and_why() -> None:
     assert why == "UNPROVEN: case `small`: the host was too busy"
 
 
-def test_the_widest_interval_takes_the_place_of_the_word_on_a_processor_whose_times_never_rank() -> None:
-    table = table_of(Benchmarked((CASE,), 2e6, 1.0, Timing.VALID, "cpu", shown_interval=0.213))
-    assert "timing +-21 %, never ranked" in table
-    assert "timing VALID" not in table
+def test_the_widest_interval_stands_beside_the_word_on_a_processor_whose_times_never_rank() -> None:
+    table = table_of(Benchmarked((CASE,), 2e6, 1.0, Timing.UNSTABLE, "cpu", shown_interval=0.213))
+    assert "timing UNSTABLE +-21 %, never ranked" in table
 
 
 def test_simulated_times_are_called_so() -> None:
