@@ -16,6 +16,7 @@ from gateway.submissions.run_frames import Frame
 from gateway.words.enum_names import reservation_state_name, snapshot_reason_name
 from gateway.words.proto_time import instant_of, milliseconds_of, seconds_of
 from vocabulary.money import dollars_of
+from vocabulary.slots import EIGHTHS_PER_GPU
 from vocabulary.ssh_keys import Key
 
 RESERVATIONS = "/api/v1/reservations"
@@ -202,6 +203,7 @@ def availability_of(found: pb.GetAvailabilityResponse) -> schemas.Availability:
                 total_gpus=one.total_gpus,
                 free_gpus=one.free_gpus,
                 largest_free=one.largest_free,
+                startable_gpus=one.startable_gpus,
                 reserved_gpus=one.reserved_gpus,
                 queue_length=one.queue_length,
                 price_per_gpu_hour=dollars_of(one.price_micros_per_hour),
@@ -224,7 +226,12 @@ def availability_of(found: pb.GetAvailabilityResponse) -> schemas.Availability:
 
 
 def _queue_head_of(head: pb.QueueHead) -> schemas.QueueHead:
-    return schemas.QueueHead(gpu_count=head.gpus, create_time=instant_of(head.create_time), reason=head.reason)
+    return schemas.QueueHead(
+        gpu_count=head.gpus,
+        gpu_fraction=head.eighths / EIGHTHS_PER_GPU or None,
+        create_time=instant_of(head.create_time),
+        reason=head.reason,
+    )
 
 
 def frame_of(event: pb.ReservationEvent) -> Frame | None:

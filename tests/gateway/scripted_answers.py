@@ -462,6 +462,7 @@ ANSWERS: dict[str, Any] = {
                 "total_gpus": 16,
                 "free_gpus": 5,
                 "largest_free": 4,
+                "startable_gpus": 2,
                 "reserved_gpus": 8,
                 "queue_length": 3,
                 "price_micros_per_hour": 1_990_000,
@@ -472,7 +473,7 @@ ANSWERS: dict[str, Any] = {
                 "next_dated_time": EXPIRES_AT,
                 "next_dated_gpus": 4,
                 "maintenance": "new firmware until 15:00",
-                "queue_head": {"gpus": 8, "create_time": EXPIRES_AT, "reason": "It needs 8 GPUs."},
+                "queue_head": {"gpus": 1, "eighths": 4, "create_time": EXPIRES_AT, "reason": "It needs half a GPU."},
             }
         ]
     },

@@ -121,7 +121,9 @@ class Explainer:
         job = self._waiting.head(gpu_type)
         if job is None:
             return None
-        return QueueHead(job.spec.gpus_in_all, job.create_time, self._public_reason(job))
+        resources = job.spec.resources
+        part = resources.eighths if resources.is_part else 0
+        return QueueHead(job.spec.gpus_in_all, job.create_time, self._public_reason(job), part)
 
     def _public_reason(self, job: Job) -> str:
         """Why a job waits, for people who may not know whose it is. The policies' own reasons name jobs."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Container, Hashable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from services.scheduler.fairness.settings import Queues
 from services.scheduler.jobs.fleet import Asked, Busy, Fleet, Kept, Need
@@ -25,10 +26,23 @@ Limit = tuple[str, str]
 """Queue and GPU type."""
 
 
+class Further(NamedTuple):
+    """Machines that the pool may still start, all alike: p50 and p90 of a start in seconds, None if not known."""
+
+    number: int = 0
+    gpu_type: str = ""
+    gpus: int = 1
+    start: tuple[float, float] | None = None
+
+
+_NO_FURTHER = Further()
+
+
 class FleetView:
     """The machines that are there or on their way, the fullest first, as jobs are packed; without `queues`, no limits.
 
-    Machines whose pool has no times of starts yet are only counted while they start.
+    Those that the pool may still start come last, as if they were ordered now. Machines whose pool has no times of
+    starts yet are only counted while they start.
     """
 
     def __init__(
@@ -42,6 +56,7 @@ class FleetView:
         waiting: Container[str],
         claims: Mapping[str, Claim] | None = None,
         seats: Iterable[tuple[Seat, timedelta]] = (),
+        further: Further = _NO_FURTHER,
     ) -> None:
         self._seats = list(seats)
         self._claims = claims or {}
@@ -62,6 +77,9 @@ class FleetView:
         starts = {name: inventory.start_of(name, now) for name in offers}
         ours = slots_by_machine(running)
         taken = {name: _taken(offer, inventory.gpus(name), ours[name]) for name, offer in offers.items()}
+        for name, offer in _to_start(further, [offer.site for offer in offers.values()], now):
+            offers[name], taken[name] = offer, [0] * further.gpus
+            starts[name] = (0.0, *further.start) if further.start else None
         there = [one for one in offers.values() if one.stage is MachineStage.READY or starts[one.machine_id]]
         self._unknown_starts = sum(
             one.stage is MachineStage.STARTING and not starts[one.machine_id] for one in offers.values()
@@ -202,6 +220,14 @@ class FleetView:
             for gpu, mask in enumerate(masks):
                 if slots := _slots_of(self._numbers[offer.machine_id, gpu], mask & ~own[gpu]):
                     yield Busy(slots, 0.0, self._history.all_times())
+
+
+def _to_start(further: Further, sites: Sequence[tuple[str, ...]], now: datetime) -> Iterator[tuple[str, MachineOffer]]:
+    """The offers of machines that are not there yet; they are where the others are."""
+    for number in range(further.number):
+        name, modes = f"new machine {number}", (GpuMode(),) * further.gpus
+        site = sites[0] if sites else ()
+        yield name, MachineOffer(name, further.gpu_type, MachineStage.STARTING, (), now, now, modes=modes, site=site)
 
 
 def _asked(job: Job) -> Asked | None:

@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from types import MappingProxyType
 from typing import Any
 
 import grpc
+from google.protobuf.duration_pb2 import Duration
 from wavepool.executor.v1 import inventory_pb2
 from wavepool.vmpool.v1 import vmpool_pb2, vmpool_pb2_grpc
 
@@ -21,6 +23,7 @@ class ScriptedPool(vmpool_pb2_grpc.VmPoolServiceServicer):
     """Gives one lease a machine. Leases end when they are released or when the test says so."""
 
     machine_network = "10.128.0.0/20"
+    start_seconds: Mapping[str, int] = MappingProxyType({})
 
     def __init__(self, executor_endpoint: str) -> None:
         self.executor_endpoint = executor_endpoint
@@ -254,6 +257,10 @@ class ScriptedPool(vmpool_pb2_grpc.VmPoolServiceServicer):
             longest_time=duration_to_proto(self.longest_time),
             life_setting="VMPOOL_LIFE",
             machine_network=self.machine_network,
+            start_times=[
+                vmpool_pb2.StartTime(gpu_type=name, p50=Duration(seconds=seconds), p90=Duration(seconds=seconds))
+                for name, seconds in self.start_seconds.items()
+            ],
         )
 
     async def WatchMachines(
