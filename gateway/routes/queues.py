@@ -147,6 +147,7 @@ class Explanation(BaseModel):
     remedy: Annotated[str, Field(description="Changes that would let it start; empty if it does not wait.")]
     eta_p50_seconds: float | None
     eta_p90_seconds: float | None
+    estimate_basis: Annotated[str, Field(description="The runs that the estimate is made of, or why there is none.")]
     machines: list[MachineRefusal]
     shares: Annotated[list[QueueShare], Field(description="Of its queue.")]
     ordering: Annotated[str, Field(description="How its queue is ordered.")]
@@ -243,6 +244,7 @@ async def explain(
         remedy=await visible.shown(found.remedy),
         eta_p50_seconds=seconds_of(found.eta_p50) if found.HasField("eta_p50") else None,
         eta_p90_seconds=seconds_of(found.eta_p90) if found.HasField("eta_p90") else None,
+        estimate_basis=found.estimate_basis,
         machines=[
             MachineRefusal(
                 machine_id=one.machine_id,

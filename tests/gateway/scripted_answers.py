@@ -399,6 +399,7 @@ ANSWERS: dict[str, Any] = {
         ],
         "deadline": datetime(2026, 11, 1, 12, tzinfo=UTC),
         "latest_start_time": datetime(2026, 11, 1, 11, 45, tzinfo=UTC),
+        "estimate_basis": "12 runs of the same problems",
         "eta_p50": timedelta(seconds=90),
         "eta_p90": timedelta(minutes=10),
     },

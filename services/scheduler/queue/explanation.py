@@ -42,6 +42,7 @@ class Explanation:
     machines: tuple[Refusal, ...] = ()
     latest_start_time: datetime | None = None
     """If it still waits after this, its deadline ends it; None if it has none."""
+    estimate_basis: str = ""
 
 
 class Explainer:
@@ -92,6 +93,7 @@ class Explainer:
             standing.wait,
             tuple(self._refusals.of(job, offers)),
             job.spec.latest_start(self._longest_run),
+            standing.basis,
         )
 
     async def ask_pool(self, jobs: Iterable[Job]) -> None:

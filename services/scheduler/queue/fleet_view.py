@@ -13,12 +13,13 @@ from services.scheduler.jobs.job import Job
 from services.scheduler.jobs.reservation import GRACE
 from services.scheduler.jobs.reservation_calendar import Seat
 from services.scheduler.jobs.resources import GpuMode, Resources
-from services.scheduler.jobs.run_history import RunHistory, kind_of
+from services.scheduler.jobs.run_history import RunHistory, RunKind, Sample, kind_of
 from services.scheduler.queue.dated_book import USUAL_PREPARING
 from services.scheduler.queue.inventory import Inventory
 from services.scheduler.queue.ordering import Claim
 from services.scheduler.queue.placement import MachineOffer, MachineStage
 from services.scheduler.queue.running import slots_by_machine
+from vocabulary.counts import counted
 from vocabulary.limits import LONGEST_RUN
 from vocabulary.slots import EIGHTH_MILLI, EIGHTHS_PER_GPU, LEGAL_EIGHTHS, WHOLE_GPU, Slot, covered
 
@@ -59,6 +60,8 @@ class FleetView:
         further: Further = _NO_FURTHER,
     ) -> None:
         self._seats = list(seats)
+        self._samples: dict[tuple[RunKind, float], Sample] = {}
+        self._running = [job for job in running if job.machine_gpu_type in gpu_types]
         self._claims = claims or {}
         self._history = history
         self._queues = queues
@@ -149,7 +152,22 @@ class FleetView:
         """How long runs like the job's took, or which part of their time people used."""
         if job.reservation:
             return self._history.parts(job.reservation.duration)
-        return self._history.times(kind_of(job))
+        return self._sample(job).times
+
+    def _sample(self, job: Job) -> Sample:
+        key = kind_of(job), job.spec.longest_run(LONGEST_RUN).total_seconds()
+        if key not in self._samples:
+            self._samples[key] = self._history.sample(*key)
+        return self._samples[key]
+
+    def basis(self, ahead: Iterable[Job]) -> str:
+        """What an estimate behind these and the present runs is made of, for people; empty if that is nothing."""
+        samples = [self._sample(job) for job in (*self._running, *ahead) if not job.reservation]
+        sources = {one.source: one for one in samples if one.runs}
+        numbers = Counter[str]()
+        for one in sources.values():
+            numbers[one.what] += one.runs
+        return ", ".join(f"{counted(number, 'run')} {what}" for what, number in sorted(numbers.items()))
 
     def limits(self, queue: str, gpu_type: str) -> tuple[Limit, ...]:
         """The limits that hold the queue's jobs back before the machines do."""

@@ -43,6 +43,8 @@ class Standing:
     wait: WaitEstimate | None
     unknown: str = ""
     """Why its wait is not known, if it takes several machines; else empty."""
+    basis: str = ""
+    """What the wait is made of, or why it is not known, for people; empty if nothing has to be known for it."""
 
 
 class Forecast:
@@ -162,7 +164,10 @@ class Forecast:
         if further.number and further.start is None and (wait is None or wait.p90):
             return Standing(place.position, None, "it is not known yet how long a machine of its type takes to start")
         no_room = "what is kept for reservations that start later leaves no time for it"
-        return Standing(place.position, wait, no_room if job.spec.machines > 1 and wait is None else "")
+        if wait is None:
+            basis = f"not known: {why_unknown(need, needs, fleet) or no_room}"
+            return Standing(place.position, None, no_room if job.spec.machines > 1 else "", basis)
+        return Standing(place.position, wait, "", view.basis(ahead) if wait.p90 else "")
 
     def _further(self, job: Job) -> Further:
         """The machines that the pool may still start for the job, as large as it orders them for such work."""

@@ -57,6 +57,7 @@ EXPLAINED: dict[str, Any] = {
     "remedy": "Runs on MI300X that end.",
     "eta_p50_seconds": 90.0,
     "eta_p90_seconds": 4205.0,
+    "estimate_basis": "12 runs of the same problems",
     "machines": [
         {"machine_id": "m_1", "gpu_type": "MI300X", "reason": "its GPUs are in use"},
         {"machine_id": "m_2", "gpu_type": "MI300X", "reason": "it has room"}
@@ -176,7 +177,8 @@ def test_why_says_the_rule_the_remedy_and_the_machines(gateway: ScriptedGateway)
 
     assert out.startswith("2 jobs are ahead of it for MI300X.\nTo free it: Runs on MI300X that end.\n")
     assert "Position 3: 1 ahead of it in its queue and 1 in others." in out
-    assert "It starts likely in 1 min 30 s, in 9 of 10 cases within 1 h 10 min." in " ".join(out.split())
+    likely = "It starts likely in 1 min 30 s, in 9 of 10 cases within 1 h 10 min"
+    assert f"{likely} (estimate: 12 runs of the same problems)." in " ".join(out.split())
     assert "its GPUs are in use" in out
     assert "promised 0, pack -3" in out
     assert "Class urgent: 20 points (classic)" in out
