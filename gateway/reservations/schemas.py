@@ -502,7 +502,8 @@ class SizeWait(BaseModel):
 class QueueHead(BaseModel):
     """The first in line for a GPU type, without its owner."""
 
-    gpu_count: Annotated[int, Field(description="The numbers of its GPUs, on all its machines.")]
+    gpu_count: Annotated[int, Field(description="The number of its GPUs, on all its machines.")]
+    gpu_fraction: Annotated[float | None, Field(description="The part of a GPU that it takes; null: whole ones.")]
     create_time: Annotated[datetime | None, Field(description="When it began to wait.")]
     reason: str
 
@@ -514,6 +515,7 @@ class GpuAvailability(BaseModel):
     total_gpus: Annotated[int, Field(description="Of ready machines.")]
     free_gpus: int
     largest_free: Annotated[int, Field(description="The largest number free on one machine.")]
+    startable_gpus: Annotated[int, Field(description="Of machines that the pool may still start.")]
     reserved_gpus: int
     queue_length: Annotated[int, Field(description="Submissions and reservations that wait.")]
     price_per_gpu_hour: Annotated[float, Field(description="Dollars.")]

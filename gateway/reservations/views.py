@@ -17,6 +17,7 @@ from gateway.words.enum_names import reservation_state_name, snapshot_reason_nam
 from gateway.words.proto_time import instant_of, milliseconds_of, seconds_of
 from gateway.words.shown import shown
 from vocabulary.money import dollars_of
+from vocabulary.slots import EIGHTHS_PER_GPU
 from vocabulary.ssh_keys import Key
 
 RESERVATIONS = "/api/v1/reservations"
@@ -182,8 +183,12 @@ def _gpu_availability_of(one: pb.GpuAvailability) -> schemas.GpuAvailability:
         one,
         price_per_gpu_hour=dollars_of(one.price_micros_per_hour),
         waits=[shown(schemas.SizeWait, wait, gpu_count=wait.gpus) for wait in one.waits],
-        queue_head=head and shown(schemas.QueueHead, head, gpu_count=head.gpus),
+        queue_head=head and _queue_head_of(head),
     )
+
+
+def _queue_head_of(head: pb.QueueHead) -> schemas.QueueHead:
+    return shown(schemas.QueueHead, head, gpu_count=head.gpus, gpu_fraction=head.eighths / EIGHTHS_PER_GPU or None)
 
 
 def frame_of(event: pb.ReservationEvent) -> Frame | None:

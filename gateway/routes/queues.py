@@ -168,6 +168,7 @@ class Explanation(BaseModel):
     remedy: Annotated[str, Field(description="Changes that would let it start; empty if it does not wait.")]
     eta_p50_seconds: float | None
     eta_p90_seconds: float | None
+    estimate_basis: Annotated[str, Field(description="The runs that the estimate is made of, or why there is none.")]
     machines: list[MachineRefusal]
     shares: Annotated[list[QueueShare], Field(description="Of its queue.")]
     ordering: Annotated[str, Field(description="How its queue is ordered.")]

@@ -49,7 +49,7 @@ from services.scheduler.peers.peers import Peers
 from services.scheduler.peers.pool import Pool
 from services.scheduler.queue.admission import Admission, AdmissionPolicy
 from services.scheduler.queue.availability import AvailabilityReader
-from services.scheduler.queue.dated_admission import DatedAdmission
+from services.scheduler.queue.dated_admission import LIMITS_INTERVAL, DatedAdmission
 from services.scheduler.queue.dated_book import DatedBook
 from services.scheduler.queue.demand import DemandReporter
 from services.scheduler.queue.event_hub import EventHub
@@ -297,7 +297,8 @@ async def build(  # noqa: PLR0915 - one statement for each part
     )
     dated = DatedBook(waiting, running, inventory, clock, settings.longest_run, settings.dated_share)
     situations = Situations(book, usage, waiting, running, inventory, clock, settings.longest_run, placements, dated)
-    forecast = Forecast(waiting, running, inventory, clock, book, dated, situations.may_have_turn)
+    demand = DemandReporter(pool, waiting, inventory)
+    forecast = Forecast(waiting, running, inventory, clock, book, dated, situations.may_have_turn, demand.blocked)
     await learn(forecast, reader, clock)
     disks = DiskStore(database, settings.disk_snapshots, settings.disks_per_user)
     stores = SessionStores(disks, BuildStore(database))
@@ -305,7 +306,6 @@ async def build(  # noqa: PLR0915 - one statement for each part
     runner = JobRunner(
         store, Peers(pool, executors, billing), settler, waiting, running, inventory, forecast, clock, settings, stores
     )
-    demand = DemandReporter(pool, waiting, inventory)
     provisioning = ProvisioningReporter(store, waiting, inventory, demand, forecast, clock)
     dispatcher = Dispatcher(
         store,
@@ -409,6 +409,7 @@ async def build(  # noqa: PLR0915 - one statement for each part
     duties: list[tuple[Loop, timedelta, asyncio.Event | None]] = [
         (rescuer, settings.sweep_interval, None),
         (MachineFollower(pool, inventory, waiting, runner), REFOLLOW_INTERVAL, None),
+        (dated_admission, LIMITS_INTERVAL, None),
         (canceller, settings.poll_interval, None),
         (starter, settings.poll_interval, None),
         (dispatcher, settings.poll_interval, waiting.changed),

@@ -126,9 +126,16 @@ def test_a_quote_has_rate_hold_and_wait() -> None:
 
 def test_availability_shows_the_wait_for_each_size() -> None:
     waits = [{"gpu_count": 1, "eta_p50": 0.0, "eta_p90": 0.0}, {"gpu_count": 8, "eta_p50": 60.0, "eta_p90": 90.0}]
-    one = {"gpu_type": "MI300X", "free_gpus": 5, "largest_free": 4, "total_gpus": 16, "waits": waits}
+    one = {
+        "gpu_type": "MI300X",
+        "free_gpus": 5,
+        "largest_free": 4,
+        "total_gpus": 16,
+        "startable_gpus": 2,
+        "waits": waits,
+    }
     row = availability_row(one | {"price_per_gpu_hour": 1.99})
-    assert row == ("MI300X", "5", "4", "16", "0", "0", "$1.99", "now", "", "", "1 min (9 of 10: 1 min 30 s)", "")
+    assert row == ("MI300X", "5", "4", "16", "2", "0", "0", "$1.99", "now", "", "", "1 min (9 of 10: 1 min 30 s)", "")
     dated = availability_row(one | {"next_dated_time": "2096-11-26T08:00:00Z", "next_dated_gpus": 4})
     assert str(dated[-1]).startswith("4 GPUs kept for 2096-11-26 ")
     assert availability_row(one | {"maintenance": "new firmware"})[-1] == "in maintenance: new firmware"
@@ -213,5 +220,8 @@ def test_the_first_in_line_has_its_size_its_wait_and_its_reason() -> None:
     head = {"gpu_count": 8, "create_time": "2026-11-26T18:00:00Z", "reason": "There is no machine with MI300X."}
     said = queue_head_text({"gpu_type": "MI300X", "queue_head": head}, NOW)
     assert said == "first in line: 8 x MI300X, for 2 h now. There is no machine with MI300X."
+    assert queue_head_text({"gpu_type": "MI300X", "queue_head": head | {"gpu_fraction": 0.5}}, NOW).startswith(
+        "first in line: 0.5 x MI300X"
+    )
     assert queue_head_text({"gpu_type": "MI300X", "queue_head": None}, NOW) == ""
     assert queue_head_text({"gpu_type": "MI300X"}, NOW) == ""

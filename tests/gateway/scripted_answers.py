@@ -400,6 +400,7 @@ ANSWERS: dict[str, Any] = {
         ],
         "deadline": datetime(2026, 11, 1, 12, tzinfo=UTC),
         "latest_start_time": datetime(2026, 11, 1, 11, 45, tzinfo=UTC),
+        "estimate_basis": "12 runs of the same problems",
         "eta_p50": timedelta(seconds=90),
         "eta_p90": timedelta(minutes=10),
     },
@@ -463,6 +464,7 @@ ANSWERS: dict[str, Any] = {
                 "total_gpus": 16,
                 "free_gpus": 5,
                 "largest_free": 4,
+                "startable_gpus": 2,
                 "reserved_gpus": 8,
                 "queue_length": 3,
                 "price_micros_per_hour": 1_990_000,
@@ -473,7 +475,7 @@ ANSWERS: dict[str, Any] = {
                 "next_dated_time": EXPIRES_AT,
                 "next_dated_gpus": 4,
                 "maintenance": "new firmware until 15:00",
-                "queue_head": {"gpus": 8, "create_time": EXPIRES_AT, "reason": "It needs 8 GPUs."},
+                "queue_head": {"gpus": 1, "eighths": 4, "create_time": EXPIRES_AT, "reason": "It needs half a GPU."},
             }
         ]
     },

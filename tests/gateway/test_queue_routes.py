@@ -153,6 +153,7 @@ async def test_why_a_submission_waits_is_said_without_others_jobs(gateway: Runni
         "spread",
     )
     assert (found["eta_p50_seconds"], found["eta_p90_seconds"]) == (90.0, 600.0)
+    assert found["estimate_basis"] == "12 runs of the same problems"
     assert (found["deadline"], found["latest_start_time"]) == ("2026-11-01T12:00:00Z", "2026-11-01T11:45:00Z")
     assert "acc_team" in gateway.calls["ExplainJob"][-1].account_ids
 

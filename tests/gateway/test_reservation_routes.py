@@ -547,13 +547,19 @@ async def test_availability_says_what_is_free_and_the_wait_for_each_size(gateway
         "total_gpus": 16,
         "free_gpus": 5,
         "largest_free": 4,
+        "startable_gpus": 2,
         "reserved_gpus": 8,
         "queue_length": 3,
         "price_per_gpu_hour": 1.99,
         "next_dated_time": "2096-10-02T07:06:40Z",
         "next_dated_gpus": 4,
         "maintenance": "new firmware until 15:00",
-        "queue_head": {"gpu_count": 8, "create_time": "2096-10-02T07:06:40Z", "reason": "It needs 8 GPUs."},
+        "queue_head": {
+            "gpu_count": 1,
+            "gpu_fraction": 0.5,
+            "create_time": "2096-10-02T07:06:40Z",
+            "reason": "It needs half a GPU.",
+        },
     }
     assert waits == [
         {"gpu_count": 1, "eta_p50": 0.0, "eta_p90": 5.0},

@@ -10,7 +10,7 @@ import typer
 from wavepool_client.client import ENDED_STATES
 from wavepool_client.commands.completion import complete_cancellable
 from wavepool_client.commands.options import EndpointOption, JsonOption, TokenOption, YesOption, connect
-from wavepool_client.commands.reservation_lookup import find_reservation
+from wavepool_client.commands.reservation_lookup import find_reservation, is_submission
 from wavepool_client.errors import InputError, NotFoundError, WavepoolError
 from wavepool_client.reservation_client import OVER, ReservationClient
 from wavepool_client.terminal.output import is_on_terminal, print_json, say
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from wavepool_client.client import Client
 
-JOB_PREFIX = "job_"
 WAITING_JOBS = ("QUEUED", "PROVISIONING")
 WAITING_RESERVATIONS = ("pending", "queued")
 ENDED = ENDED_STATES.union(state.upper() for state in OVER)
@@ -91,7 +90,7 @@ def _named(submissions: Client, client: ReservationClient, ids: Sequence[str]) -
     jobs, reservations, missing = dict[str, _Found](), dict[str, _Found](), list[str]()
     for text in ids:
         try:
-            if text.startswith(JOB_PREFIX):
+            if is_submission(text):
                 one = _job(submissions, submissions.submission(text))
                 jobs[one.id] = one
             else:

@@ -14,7 +14,6 @@ from wavepool_client.commands.options import (
     EndpointOption,
     Gateway,
     Group,
-    IdArgument,
     JsonOption,
     Shown,
     TokenOption,
@@ -23,10 +22,13 @@ from wavepool_client.commands.options import (
     examples,
     instant_with_zone,
 )
+from wavepool_client.commands.reservation_lookup import AnyIdArgument, find_id
 from wavepool_client.errors import InputError
+from wavepool_client.reservation_client import ReservationClient
 from wavepool_client.terminal.output import print_json, results, say
 from wavepool_client.terminal.result_printing import table_of
 from wavepool_client.text.counts import counted
+from wavepool_client.text.reservations import time_text, wait_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -144,9 +146,9 @@ def maintenance(
 
 
 @answered
-def why(gateway: Gateway, submission_id: IdArgument) -> Shown:
-    """Show why a submission waits: its position, the rule that blocks it, and what would free it."""
-    found = gateway.ask("GET", "submissions", submission_id, "why")
+def why(gateway: ReservationClient, name: AnyIdArgument) -> Shown:
+    """Show why a submission or a reservation waits: its position, the rule that blocks it, and what would free it."""
+    found = gateway.ask("GET", "submissions", find_id(gateway, name), "why")
     yield found
     results.print(str(found.get("reason")), markup=False)
     if not found.get("position"):
@@ -154,8 +156,8 @@ def why(gateway: Gateway, submission_id: IdArgument) -> Shown:
     results.print(f"To free it: {found.get('remedy')}", markup=False)
     results.print(_standing(found), markup=False)
     if found.get("deadline"):
-        last = f"it must start by {found.get('latest_start_time')}, or it is cancelled"
-        results.print(f"Deadline {found['deadline']}: {last}", markup=False)
+        last = f"it must start by {time_text(found.get('latest_start_time'))}, or it is cancelled"
+        results.print(f"Deadline {time_text(found['deadline'])}: {last}", markup=False)
     if found.get("class"):
         worth = f"{counted(found.get('class_value'), 'point')} ({found.get('ordering')})"
         results.print(f"Class {found['class']}: {worth}", markup=False)
@@ -277,6 +279,7 @@ def _amount(number: float | None) -> str:
 def _standing(found: dict[str, Any]) -> str:
     others = found.get("ahead_in_others")
     ahead = f"{found.get('ahead_in_queue')} ahead of it in its queue" + (f" and {others} in others" if others else "")
-    p50, p90 = found.get("eta_p50_seconds"), found.get("eta_p90_seconds")
-    eta = "" if p50 is None else f" Likely to start in {p50:.0f} s, and in 9 of 10 cases within {p90:.0f} s."
-    return f"Position {found.get('position')}: {ahead}.{eta}"
+    basis = found.get("estimate_basis")
+    made_of = f" (estimate: {basis})" if basis else ""
+    wait = wait_text({"eta_p50": found.get("eta_p50_seconds"), "eta_p90": found.get("eta_p90_seconds")})
+    return f"Position {found.get('position')}: {ahead}.{f' It starts {wait}{made_of}.' if wait else made_of}"

@@ -1,4 +1,4 @@
-"""Finds the reservations that a command is about, and asks if several fit."""
+"""Finds the reservations that a command is about, or what an id or a name is of, and asks if several fit."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from wavepool_client.commands.completion import complete_reservation
+from wavepool_client.commands.completion import complete_cancellable, complete_reservation
 from wavepool_client.errors import InputError, NotFoundError
 from wavepool_client.reservation_choice import SeveralError, chosen, is_whole_id, only_one
 from wavepool_client.reservation_client import ALIVE
@@ -27,6 +27,26 @@ ReservationArgument = Annotated[
         help="A reservation's id, the first 4 or more characters of it, or its name. Default: the only one that fits.",
     ),
 ]
+
+AnyIdArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="ID",
+        autocompletion=complete_cancellable,
+        help="A submission's id; or a reservation's id, the first 4 or more characters of it, or its name.",
+    ),
+]
+JOB_PREFIX = "job_"
+
+
+def is_submission(text: str) -> bool:
+    """True for the id of a submission; all else means a reservation."""
+    return text.startswith(JOB_PREFIX)
+
+
+def find_id(client: ReservationClient, text: str) -> str:
+    """The id of the submission or the reservation that `text` names; raises as `find_reservation`."""
+    return text if is_submission(text) or is_whole_id(text) else str(find_reservation(client, text)["id"])
 
 
 def find_reservation(client: ReservationClient, text: str, states: Sequence[str] = ALIVE) -> dict[str, Any]:

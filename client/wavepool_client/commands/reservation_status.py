@@ -63,10 +63,13 @@ def status(client: ReservationClient) -> Shown:
     types = client.availability()
     active = len(client.reservations(("active",), str(client.me()["user_id"])))
     totals = {name: sum(int(one.get(name) or 0) for one in types) for name in TOTALS}
-    yield {**totals, "my_active_reservations": active}
+    # Each type has what is left of one limit.
+    startable = max((int(one.get("startable_gpus") or 0) for one in types), default=0)
+    yield {**totals, "startable_gpus": startable, "my_active_reservations": active}
     rows = [
         ("GPUs", totals["total_gpus"]),
         ("free", totals["free_gpus"]),
+        ("of machines that can be started", startable),
         ("reserved", totals["reserved_gpus"]),
         ("your active reservations", active),
         ("waiting submissions and reservations", totals["queue_length"]),

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 Fields = dict[str, Any]
 
 AVAILABILITY_COLUMNS = (
-    *("GPU", "free", "largest", "total", "reserved", "waiting", "$/h", "wait for 1", "2", "4", "8"),
+    *("GPU", "free", "largest", "total", "can start", "reserved", "waiting", "$/h", "wait for 1", "2", "4", "8"),
     "to know",
 )
 CALENDAR_COLUMNS = ("GPU", "GPUs", "from", "until", "state", "owner", "machine")
@@ -30,7 +30,8 @@ def wait_texts(one: Fields) -> dict[int, str]:
 
 def availability_row(one: Fields) -> Sequence[object]:
     """The line of a GPU type."""
-    numbers = (one.get(name) for name in ("free_gpus", "largest_free", "total_gpus", "reserved_gpus", "queue_length"))
+    names = ("free_gpus", "largest_free", "total_gpus", "startable_gpus", "reserved_gpus", "queue_length")
+    numbers = (one.get(name) for name in names)
     return (
         one.get("gpu_type"),
         *(str(number or 0) for number in numbers),
@@ -47,7 +48,7 @@ def queue_head_text(one: Fields, now: datetime) -> str:
         return ""
     since = instant_of(head.get("create_time"))
     waited = f", for {seconds_text((now - since).total_seconds())} now" if since else ""
-    what = f"{head.get('gpu_count') or 1} x {one.get('gpu_type')}"
+    what = f"{head.get('gpu_fraction') or head.get('gpu_count') or 1} x {one.get('gpu_type')}"
     return f"first in line: {what}{waited}. {head.get('reason') or ''}".rstrip()
 
 
@@ -55,10 +56,15 @@ def free_text(types: Sequence[Fields]) -> str:
     """What is free of each GPU type, in a line."""
     free = (
         f"{one.get('free_gpus') or 0} of {one.get('total_gpus') or 0} {one.get('gpu_type')}"
-        f" ({one.get('largest_free') or 0} on one machine)"
+        f" ({one.get('largest_free') or 0} on one machine{_startable_text(one)})"
         for one in types
     )
     return f"free now: {', '.join(free)}"
+
+
+def _startable_text(one: Fields) -> str:
+    more = one.get("startable_gpus")
+    return f"; {more} can be started" if more else ""
 
 
 def calendar_row(one: Fields, zone: tzinfo | None = None) -> Sequence[object]:

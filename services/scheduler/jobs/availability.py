@@ -17,6 +17,8 @@ class QueueHead:
     gpus: int
     create_time: datetime
     reason: str
+    eighths: int = 0
+    """The part of a GPU that it takes; 0 if it takes whole ones."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,8 @@ class Availability:
     queue_length: int
     price_micros_per_hour: int
     waits: Mapping[int, WaitEstimate | None]
+    startable_gpus: int = 0
+    """Those of machines that the pool may still start, beside the ones that there are."""
     next_dated_time: datetime | None = None
     """When the next reservation that starts later starts."""
     next_dated_gpus: int = 0

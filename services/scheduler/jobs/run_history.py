@@ -7,6 +7,9 @@ from collections import defaultdict, deque
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from wavepool.submission.v1.submission_pb2 import RUN_MODE_SANDBOX, Submission
 
 from services.scheduler.jobs.job import Job
 
@@ -14,6 +17,8 @@ LEAST_HISTORY = 3
 """Fewer runs say too little about the slowest tenth of them."""
 RUNS_REMEMBERED = 100
 """Of each kind: only recent runs say how long the present ones take."""
+LIMIT_PART = 4
+"""One run that takes until its limit for so many of other users' programs: a fifth in all, so that a p90 shows it."""
 LEAST_USES = 20
 """Fewer people say too little about those who leave early and those who stay."""
 USES_REMEMBERED = 200
@@ -26,21 +31,39 @@ _LENGTHS = tuple(timedelta(hours=hours) for hours in (1, 4, 12))
 
 @dataclass(frozen=True)
 class RunKind:
-    """Runs of one kind take about as long as each other. `mode` is the number of the submission's mode."""
+    """Runs of one kind take about as long as each other. `mode` is the number of the submission's mode.
+
+    Programs of a sandbox only have that in common which one user runs, the `author`; other runs have none.
+    """
 
     problem: str
     mode: int
     gpu_type: str
+    author: str = ""
 
     def wider(self) -> Sequence[Hashable]:
         """The kind itself, and those to look at without history of it: any problem, any GPU, any mode."""
         return self, (self.mode, self.gpu_type), (self.mode,), ()
 
 
+class Sample(NamedTuple):
+    """Times in seconds, what they are of, for people, and the number of runs that are known of that source."""
+
+    times: Sequence[float] = ()
+    what: str = ""
+    source: Hashable = None
+    runs: int = 0
+
+
 def kind_of(job: Job) -> RunKind:
     """The kind of a job's run, on the machine that it has or else wants."""
-    submission = job.spec.submission
-    return RunKind(submission.problem, submission.mode, job.machine_gpu_type or job.spec.gpu_type)
+    return kind_by(job.spec.submission, job.machine_gpu_type or job.spec.gpu_type, job.user_id or job.account_id)
+
+
+def kind_by(submission: Submission, gpu_type: str, user_id: str) -> RunKind:
+    """The kind of a run of a user's submission."""
+    author = user_id if submission.mode == RUN_MODE_SANDBOX else ""
+    return RunKind(submission.problem, submission.mode, gpu_type, author)
 
 
 class RunHistory:
@@ -95,8 +118,28 @@ class RunHistory:
 
     def times(self, kind: RunKind) -> Sequence[float]:
         """Times of the narrowest kind with enough runs; empty if there is none."""
-        found = (self._times[key] for key in kind.wider() if key in self._times)
-        return next((times for times in found if len(times) >= LEAST_HISTORY), ())
+        return self._times.get(self._source(kind.wider()), ())
+
+    def _source(self, keys: Sequence[Hashable]) -> Hashable:
+        """The first of these that has enough runs; None if none has."""
+        return next((key for key in keys if len(self._times.get(key, ())) >= LEAST_HISTORY), None)
+
+    def sample(self, kind: RunKind, limit: float) -> Sample:
+        """What the past says of a run of this kind that may take up to `limit` seconds; empty if it says nothing.
+
+        What other users' programs took says little of a program: it may as well take until its limit.
+        """
+        keys = kind.wider()
+        # Runs in other modes say nothing of a program.
+        source = self._source(keys[:-1] if kind.author else keys)
+        times, is_own = self._times.get(source, ()), source == kind
+        if not kind.author:
+            return Sample(times, "of the same problems" if is_own else "of other problems", source, len(times))
+        capped = [min(one, limit) for one in times]
+        if is_own or not times:
+            return Sample(capped, "of the same users' programs", source, len(times))
+        until_limit = [limit] * -(-len(capped) // LIMIT_PART)
+        return Sample([*capped, *until_limit], "of other users' programs (and time limits)", source, len(times))
 
     def all_times(self) -> Sequence[float]:
         """The last times of any kind."""

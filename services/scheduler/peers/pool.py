@@ -85,8 +85,9 @@ class PoolLimits(NamedTuple):
     """The machines that the pool may have at a time, and the most GPUs of one that it starts.
 
     A reservation can need one that it starts for `longest_time` at most, which `life_setting` sets; None: no limit.
-    `network` is that in which they reach one another; empty if they do not.
+    `network` is that in which they reach one another; empty if they do not. One that needs no more has `usual_gpus`.
     `never_paid` says of GPU types why the machine budget pays for none of their machines.
+    `starts` has the GPU types that it may start, with p50 and p90 of a start in seconds, or None if that is not known.
     """
 
     machines: int = 0
@@ -95,6 +96,8 @@ class PoolLimits(NamedTuple):
     life_setting: str = ""
     network: str = ""
     never_paid: Mapping[str, str] = MappingProxyType({})
+    usual_gpus: int = 1
+    starts: Mapping[str, tuple[float, float] | None] = MappingProxyType({})
 
 
 class Pool:
@@ -184,14 +187,28 @@ class Pool:
             answer = await self._stub.GetPoolMetrics(request, timeout=CALL_SECONDS)
         longest_time = answer.longest_time.ToTimedelta() if answer.HasField("longest_time") else None
         gpus = max(answer.gpus_per_machine, default=1)
-        most, network, unpaid = answer.max_machines, answer.machine_network, dict(answer.never_paid)
-        return PoolLimits(most, gpus, longest_time, answer.life_setting, network, unpaid)
+        return PoolLimits(
+            answer.max_machines,
+            gpus,
+            longest_time,
+            answer.life_setting,
+            answer.machine_network,
+            dict(answer.never_paid),
+            next(iter(answer.gpus_per_machine), 1),
+            {one.gpu_type: _seconds_of(one) for one in answer.start_times},
+        )
 
     async def watch_machines(self) -> AsyncIterator[vmpool_pb2.MachineEvent]:
         """Streams the present machines, then every transition; raises PoolUnreachableError if the stream breaks."""
         with _translated({}):
             async for answer in self._stub.WatchMachines(vmpool_pb2.WatchMachinesRequest()):
                 yield answer.event
+
+
+def _seconds_of(start: vmpool_pb2.StartTime) -> tuple[float, float] | None:
+    if not start.HasField("p50"):
+        return None
+    return start.p50.ToTimedelta().total_seconds(), start.p90.ToTimedelta().total_seconds()
 
 
 def _lease_request(job: Job, lease_duration: timedelta) -> vmpool_pb2.AcquireLeaseRequest:

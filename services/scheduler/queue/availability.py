@@ -61,8 +61,8 @@ class AvailabilityReader:
 
     async def of(self, gpu_type: str) -> list[Availability]:
         """What there is of the type, in any case, or else of all; raises InvalidFieldError, BillingUnreachableError."""
-        prices = await self._prices_of(gpu_type)
         await self._admission.pool_limits()
+        prices = await self._prices_of(gpu_type)
         return [self._of(one, price) for one, price in prices.items()]
 
     async def calendar(self, gpu_type: str) -> list[CalendarEntry]:
@@ -72,7 +72,8 @@ class AvailabilityReader:
 
     async def _prices_of(self, gpu_type: str) -> Mapping[str, int]:
         """The price of the type, in its own spelling, or else of all, in micro-dollars an hour; raises as `of` does."""
-        prices = await self._billing.prices_micros_per_hour()
+        known_prices = await self._billing.prices_micros_per_hour()
+        prices = {name: price for name, price in known_prices.items() if self._dated.may_have(name)}
         if not gpu_type:
             return prices
         known = known_name(gpu_type, list(prices))
@@ -100,6 +101,7 @@ class AvailabilityReader:
             reserved_gpus=sum(len({slot.gpu for slot in lease.slots}) for job in reserved for lease in job.leases),
             queue_length=sum(jobs for lane, jobs in self._waiting.lanes().items() if lane.gpu_types[0] == gpu_type),
             price_micros_per_hour=price_micros_per_hour,
+            startable_gpus=self._dated.room([gpu_type]) * self._dated.limits.usual_gpus,
             next_dated_time=next_start,
             next_dated_gpus=sum(one.job.spec.gpus_in_all for one in ahead if one.begin == next_start),
             waits={

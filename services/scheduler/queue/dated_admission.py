@@ -21,13 +21,23 @@ from services.scheduler.queue.dated_book import DatedBook
 log = get_logger(__name__)
 
 
+LIMITS_INTERVAL = timedelta(seconds=5)
+"""Estimates may be so much behind what the pool may start, and how long its starts take."""
+
+
 class DatedAdmission:
-    """Looks at the calendar, with the machines that the pool may start."""
+    """Looks at the calendar, with the machines that the pool may start. As a loop, it asks the pool which these are."""
+
+    name = "pool limits"
 
     def __init__(self, pool: Pool, dated: DatedBook, limits: DatedLimits) -> None:
         self._pool = pool
         self._dated = dated
         self.limits = limits
+
+    async def run_once(self) -> None:
+        """Keeps what is known of the pool's limits fresh, for estimates."""
+        await self.pool_limits()
 
     def admit(self, job: Job) -> None:
         """Keeps the GPUs for a new reservation, from now on.

@@ -302,6 +302,24 @@ class DatedBook:
         new = (CalendarMachine(f"new machine {number}", self.limits.gpus, is_known=False) for number in range(more))
         return [*found, *new]
 
+    def room(self, gpu_types: Collection[str]) -> int:
+        """How many machines of these types the pool may still start, after those that wait for other types.
+
+        Idle machines of other types give way.
+        """
+        wanted = set(gpu_types)
+        if self.limits.starts and wanted.isdisjoint(self.limits.starts):
+            return 0
+        staying = sum(offer.gpu_type in wanted or not offer.is_idle for offer in self._inventory.offers())
+        lanes = self._waiting.lanes().items()
+        others = sum(jobs * lane.machines for lane, jobs in lanes if wanted.isdisjoint(lane.gpu_types))
+        return max(0, self.limits.machines - staying - others)
+
+    def may_have(self, gpu_type: str) -> bool:
+        """True if there is a machine of the type, if the pool may start one, or if nobody knows what it may start."""
+        starts = self.limits.starts
+        return not starts or gpu_type in starts or any(one.gpu_type == gpu_type for one in self._inventory.offers())
+
     def largest(self, gpu_type: str) -> int:
         """The GPUs of the largest machine of the type that there is, or that the pool may start; 0 if neither."""
         standing = (

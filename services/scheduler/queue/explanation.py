@@ -43,6 +43,7 @@ class Explanation:
     machines: tuple[Refusal, ...] = ()
     latest_start_time: datetime | None = None
     """If it still waits after this, its deadline ends it; None if it has none."""
+    estimate_basis: str = ""
 
 
 class Explainer:
@@ -98,6 +99,7 @@ class Explainer:
             standing.wait,
             tuple(self._refusals.of(job, offers)),
             job.spec.latest_start(self._longest_run),
+            standing.basis,
         )
 
     async def ask_pool(self, jobs: Iterable[Job]) -> None:
@@ -132,7 +134,9 @@ class Explainer:
         job = self._waiting.head(gpu_type)
         if job is None:
             return None
-        return QueueHead(job.spec.gpus_in_all, job.create_time, self._public_reason(job))
+        resources = job.spec.resources
+        part = resources.eighths if resources.is_part else 0
+        return QueueHead(job.spec.gpus_in_all, job.create_time, self._public_reason(job), part)
 
     def _public_reason(self, job: Job) -> str:
         """Why a job waits, for people who may not know whose it is. The policies' own reasons name jobs."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Container, Hashable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from services.scheduler.fairness.settings import Queues
 from services.scheduler.jobs.fleet import Asked, Busy, Fleet, Kept, Need
@@ -12,12 +13,13 @@ from services.scheduler.jobs.job import Job
 from services.scheduler.jobs.reservation import GRACE
 from services.scheduler.jobs.reservation_calendar import Seat
 from services.scheduler.jobs.resources import GpuMode, Resources
-from services.scheduler.jobs.run_history import RunHistory, kind_of
+from services.scheduler.jobs.run_history import RunHistory, RunKind, Sample, kind_of
 from services.scheduler.queue.dated_book import USUAL_PREPARING
 from services.scheduler.queue.inventory import Inventory
 from services.scheduler.queue.ordering import Claim
 from services.scheduler.queue.placement import MachineOffer, MachineStage
 from services.scheduler.queue.running import slots_by_machine
+from vocabulary.counts import counted
 from vocabulary.limits import LONGEST_RUN
 from vocabulary.slots import EIGHTH_MILLI, EIGHTHS_PER_GPU, LEGAL_EIGHTHS, WHOLE_GPU, Slot, covered
 
@@ -25,10 +27,23 @@ Limit = tuple[str, str]
 """Queue and GPU type."""
 
 
+class Further(NamedTuple):
+    """Machines that the pool may still start, all alike: p50 and p90 of a start in seconds, None if not known."""
+
+    number: int = 0
+    gpu_type: str = ""
+    gpus: int = 1
+    start: tuple[float, float] | None = None
+
+
+_NO_FURTHER = Further()
+
+
 class FleetView:
     """The machines that are there or on their way, the fullest first, as jobs are packed; without `queues`, no limits.
 
-    Machines whose pool has no times of starts yet are only counted while they start.
+    Those that the pool may still start come last, as if they were ordered now. Machines whose pool has no times of
+    starts yet are only counted while they start.
     """
 
     def __init__(
@@ -42,8 +57,11 @@ class FleetView:
         waiting: Container[str],
         claims: Mapping[str, Claim] | None = None,
         seats: Iterable[tuple[Seat, timedelta]] = (),
+        further: Further = _NO_FURTHER,
     ) -> None:
         self._seats = list(seats)
+        self._samples: dict[tuple[RunKind, float], Sample] = {}
+        self._running = [job for job in running if job.machine_gpu_type in gpu_types]
         self._claims = claims or {}
         self._history = history
         self._queues = queues
@@ -62,6 +80,9 @@ class FleetView:
         starts = {name: inventory.start_of(name, now) for name in offers}
         ours = slots_by_machine(running)
         taken = {name: _taken(offer, inventory.gpus(name), ours[name]) for name, offer in offers.items()}
+        for name, offer in _to_start(further, [offer.site for offer in offers.values()], now):
+            offers[name], taken[name] = offer, [0] * further.gpus
+            starts[name] = (0.0, *further.start) if further.start else None
         there = [one for one in offers.values() if one.stage is MachineStage.READY or starts[one.machine_id]]
         self._unknown_starts = sum(
             one.stage is MachineStage.STARTING and not starts[one.machine_id] for one in offers.values()
@@ -131,7 +152,22 @@ class FleetView:
         """How long runs like the job's took, or which part of their time people used."""
         if job.reservation:
             return self._history.parts(job.reservation.duration)
-        return self._history.times(kind_of(job))
+        return self._sample(job).times
+
+    def _sample(self, job: Job) -> Sample:
+        key = kind_of(job), job.spec.longest_run(LONGEST_RUN).total_seconds()
+        if key not in self._samples:
+            self._samples[key] = self._history.sample(*key)
+        return self._samples[key]
+
+    def basis(self, ahead: Iterable[Job]) -> str:
+        """What an estimate behind these and the present runs is made of, for people; empty if that is nothing."""
+        samples = [self._sample(job) for job in (*self._running, *ahead) if not job.reservation]
+        sources = {one.source: one for one in samples if one.runs}
+        numbers = Counter[str]()
+        for one in sources.values():
+            numbers[one.what] += one.runs
+        return ", ".join(f"{counted(number, 'run')} {what}" for what, number in sorted(numbers.items()))
 
     def limits(self, queue: str, gpu_type: str) -> tuple[Limit, ...]:
         """The limits that hold the queue's jobs back before the machines do."""
@@ -202,6 +238,14 @@ class FleetView:
             for gpu, mask in enumerate(masks):
                 if slots := _slots_of(self._numbers[offer.machine_id, gpu], mask & ~own[gpu]):
                     yield Busy(slots, 0.0, self._history.all_times())
+
+
+def _to_start(further: Further, sites: Sequence[tuple[str, ...]], now: datetime) -> Iterator[tuple[str, MachineOffer]]:
+    """The offers of machines that are not there yet; they are where the others are."""
+    for number in range(further.number):
+        name, modes = f"new machine {number}", (GpuMode(),) * further.gpus
+        site = sites[0] if sites else ()
+        yield name, MachineOffer(name, further.gpu_type, MachineStage.STARTING, (), now, now, modes=modes, site=site)
 
 
 def _asked(job: Job) -> Asked | None:

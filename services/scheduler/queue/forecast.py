@@ -19,14 +19,16 @@ from services.scheduler.jobs.estimate import (
 )
 from services.scheduler.jobs.fleet import Fleet, Need
 from services.scheduler.jobs.job import Job
+from services.scheduler.jobs.resources import Reuse
 from services.scheduler.jobs.run_history import RunHistory, RunKind
 from services.scheduler.jobs.states import JobState
+from services.scheduler.peers.pool import PoolLimits
 from services.scheduler.queue.dated_book import DatedBook
-from services.scheduler.queue.fleet_view import FleetView
+from services.scheduler.queue.fleet_view import FleetView, Further
 from services.scheduler.queue.inventory import Inventory
 from services.scheduler.queue.queue_book import QueueBook
 from services.scheduler.queue.running import RunningJobs
-from services.scheduler.queue.waiting import Ahead, WaitingJobs
+from services.scheduler.queue.waiting import Ahead, Lane, WaitingJobs, lane_of
 
 RETRY_WITHOUT_HISTORY = timedelta(seconds=5)
 _PROMISES_KEPT = 10_000
@@ -41,6 +43,8 @@ class Standing:
     wait: WaitEstimate | None
     unknown: str = ""
     """Why its wait is not known, if it takes several machines; else empty."""
+    basis: str = ""
+    """What the wait is made of, or why it is not known, for people; empty if nothing has to be known for it."""
 
 
 class Forecast:
@@ -49,7 +53,8 @@ class Forecast:
     Of reservations it learns how much of their time people used, and when they were made.
 
     Without `book` there are no limits of queues, and without `dated` nothing is kept. `may_have_turn` says of a job of
-    several machines if it has its turn once it is the first of its queue; without it, all have.
+    several machines if it has its turn once it is the first of its queue; without it, all have. `blocked` says why the
+    pool starts no further machine for such work; without it, nothing is in the way.
     """
 
     def __init__(
@@ -61,11 +66,13 @@ class Forecast:
         book: QueueBook | None = None,
         dated: DatedBook | None = None,
         may_have_turn: Callable[[Job], bool] | None = None,
+        blocked: Callable[[Lane], str] | None = None,
     ) -> None:
         self._waiting = waiting
         self._book = book
         self._dated = dated
         self._may_have_turn = may_have_turn
+        self._blocked = blocked
         self._inventory = inventory
         self._clock = clock
         self._history = RunHistory()
@@ -106,7 +113,7 @@ class Forecast:
     def standing(self, job: Job, *, is_promise: bool = True) -> Standing:
         """Position and wait of a job that waits, or is about to; not `is_promise` if it may never wait.
 
-        There is no estimate of what no machine can give, and for new machines.
+        There is no estimate of what no machine can give, and for machines of a job's own.
         """
         if job.own_job_id:
             return Standing(self._waiting.ahead(job).position, None)
@@ -143,6 +150,7 @@ class Forecast:
             self._waiting,
             self._waiting.claims.get(job.spec.gpu_type),
             [one for gpu_type in job.spec.gpu_types for one in self._dated.stays(gpu_type)] if self._dated else [],
+            further := self._further(job),
         )
         ahead = self._waiting.jobs_ahead(job, PLAYED_AHEAD)
         need, needs, fleet = view.need(job), [view.need(other) for other in ahead], view.fleet()
@@ -153,8 +161,37 @@ class Forecast:
         wait = wait_estimate(need, needs, fleet, job.job_id, beyond)
         if not is_played_in_full(need, needs, fleet):
             wait = self._after_dated(job, wait)
+        if further.number and further.start is None and (wait is None or wait.p90):
+            return Standing(place.position, None, "it is not known yet how long a machine of its type takes to start")
         no_room = "what is kept for reservations that start later leaves no time for it"
-        return Standing(place.position, wait, no_room if job.spec.machines > 1 and wait is None else "")
+        if wait is None:
+            basis = f"not known: {why_unknown(need, needs, fleet) or no_room}"
+            return Standing(place.position, None, no_room if job.spec.machines > 1 else "", basis)
+        return Standing(place.position, wait, "", view.basis(ahead) if wait.p90 else "")
+
+    def _further(self, job: Job) -> Further:
+        """The machines that the pool may still start for the job, as large as it orders them for such work."""
+        limits, resources = self._dated.limits if self._dated else PoolLimits(), job.spec.resources
+        gpu_type = next((one for one in job.spec.gpu_types if one in limits.starts), "")
+        if not self._dated or not gpu_type or self._starts_none_for(job, limits):
+            return Further()
+        usual, wanted = limits.usual_gpus, resources.least.gpus
+        return Further(
+            self._dated.room(job.spec.gpu_types),
+            gpu_type,
+            usual if wanted <= usual else limits.gpus,
+            limits.starts[gpu_type],
+        )
+
+    def _starts_none_for(self, job: Job, limits: PoolLimits) -> bool:
+        longest = limits.longest_time
+        lasts_too_long = job.reservation and longest is not None and job.reservation.longest_lease > longest
+        return bool(
+            lasts_too_long
+            or job.spec.reuse is Reuse.REUSE
+            or not self._inventory.can_have(job.spec.resources, job.spec.gpu_types)
+            or (self._blocked and self._blocked(lane_of(job)))
+        )
 
     def _why_unknown(self, job: Job, need: Need, needs: Sequence[Need], fleet: Fleet) -> str:
         """Why nobody knows when a job of several machines starts; empty if that is known."""

@@ -55,6 +55,11 @@ class MachineOffer:
         """Number of free eighths on all GPUs."""
         return sum(mask.bit_count() for mask in self.free_masks)
 
+    @property
+    def is_idle(self) -> bool:
+        """True if it is ready, and nobody has a part of it."""
+        return self.stage is MachineStage.READY and all(mask == WHOLE_GPU for mask in self.free_masks)
+
     def is_for(self, own_job_id: str, waiting: Container[str]) -> bool:
         """True if a job may have it: its own one, or any if the one that it was started for waits no longer.
 

@@ -82,6 +82,8 @@ class WaitingJobs:
         """What each queue has and may have, by GPU type and queue, as the last pass found it."""
         self.dated: dict[str, Job] = {}
         """Those that have a start of their own, and whose start is near."""
+        self.hopeless: Collection[Lane] = ()
+        """Those whose jobs no machine can ever take, as was last found: they are ahead of nobody."""
         self.changed = asyncio.Event()
 
     def put(self, job: Job) -> None:
@@ -222,7 +224,7 @@ class WaitingJobs:
 
     def _sharing(self, job: Job) -> list[Lane]:
         gpu_types = set(job.spec.gpu_types)
-        return [lane for lane in self._lanes if not gpu_types.isdisjoint(lane.gpu_types)]
+        return [lane for lane in self._lanes if lane not in self.hopeless and not gpu_types.isdisjoint(lane.gpu_types)]
 
     def _before(self, job: Job, lane: Lane) -> int:
         """How many jobs of a lane of its own queue are before the job; all of another queue's may be."""

@@ -67,19 +67,17 @@ class Canceller:
 
     async def _impossible(self, now: datetime) -> list[tuple[Job, str]]:
         """The jobs that no machine has been able to take for long enough, and why not."""
-        waiting = {
-            lane: jobs
-            for lane, number in self._waiting.lanes().items()
-            if (jobs := [job for job in self._waiting.first(lane, number) if not job.spec.waits_for_operator])
-        }
+        waiting = {lane: self._waiting.first(lane, number) for lane, number in self._waiting.lanes().items()}
         await self._explainer.ask_pool(jobs[0] for jobs in waiting.values())
         found = [(lane, jobs, why) for lane, jobs in waiting.items() if (why := self._explainer.never(jobs[0]))]
+        self._waiting.hopeless = frozenset(lane for lane, _, _ in found)
         self._impossible_since = {lane: self._impossible_since.get(lane, now) for lane, _, _ in found}
         return [
             (job, why)
             for lane, jobs, why in found
             if now - self._impossible_since[lane] >= self._impossible_after
             for job in jobs
+            if not job.spec.waits_for_operator
         ]
 
     async def cancel(self, job: Job, reason: str = "", user_id: str = "") -> Job:

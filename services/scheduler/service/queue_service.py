@@ -180,6 +180,7 @@ class QueueServicer(queues_pb2_grpc.QueueServiceServicer):
             placement=self._placements.in_force(job.spec.queue, job.spec.placement),
             deadline=instant_to_proto(job.spec.deadline),
             latest_start_time=instant_to_proto(found.latest_start_time),
+            estimate_basis=found.estimate_basis,
         )
         if found.wait is not None:
             answer.eta_p50.FromTimedelta(found.wait.p50)

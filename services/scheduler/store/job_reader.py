@@ -14,7 +14,7 @@ from wavepool.submission.v1.submission_pb2 import Submission
 from servicekit.db.database import Database, Instant
 from services.scheduler.jobs.job import Job, JobEvent
 from services.scheduler.jobs.listing import JobFilter, PageEnd
-from services.scheduler.jobs.run_history import RunKind
+from services.scheduler.jobs.run_history import RunKind, kind_by
 from services.scheduler.jobs.states import IN_FLIGHT_STATES, UNSEEN_STATES, JobState
 from services.scheduler.store import statements
 from services.scheduler.store.rows import event_from_row, job_from_row
@@ -144,7 +144,10 @@ class JobReader:
     async def run_times(self, states: Collection[JobState], limit: int) -> list[tuple[RunKind, timedelta]]:
         """Times for which the last jobs that ended in these states had machines, with their kinds, oldest first."""
         query = (
-            select(jobs.c.start_time, jobs.c.end_time, jobs.c.submission, jobs.c.machine_gpu_type, jobs.c.gpu_type)
+            select(
+                *(jobs.c.start_time, jobs.c.end_time, jobs.c.submission, jobs.c.machine_gpu_type, jobs.c.gpu_type),
+                *(jobs.c.user_id, jobs.c.account_id),
+            )
             .where(jobs.c.state.in_(states), jobs.c.start_time.is_not(None), jobs.c.reservation.is_(None))
             .order_by(jobs.c.end_time.desc())
             .limit(limit)
@@ -168,6 +171,6 @@ def _conditions(wanted: JobFilter) -> list[ColumnElement[bool]]:
     return [condition for given, condition in by_field if given]
 
 
-def _kind_of_row(row: Any) -> RunKind:  # noqa: ANN401 - a row of the five columns above
+def _kind_of_row(row: Any) -> RunKind:  # noqa: ANN401 - a row of the columns above
     submission = Submission.FromString(row.submission)
-    return RunKind(submission.problem, submission.mode, row.machine_gpu_type or row.gpu_type)
+    return kind_by(submission, row.machine_gpu_type or row.gpu_type, row.user_id or row.account_id)

@@ -151,6 +151,7 @@ def availability_to_proto(found: Availability) -> reservations_pb2.GpuAvailabili
             )
             for gpus, wait in found.waits.items()
         ],
+        startable_gpus=found.startable_gpus,
         next_dated_time=instant_to_proto(found.next_dated_time),
         next_dated_gpus=found.next_dated_gpus,
         maintenance=found.maintenance,
@@ -160,7 +161,7 @@ def availability_to_proto(found: Availability) -> reservations_pb2.GpuAvailabili
 
 def _queue_head_to_proto(head: QueueHead) -> reservations_pb2.QueueHead:
     return reservations_pb2.QueueHead(
-        gpus=head.gpus, create_time=instant_to_proto(head.create_time), reason=head.reason
+        gpus=head.gpus, create_time=instant_to_proto(head.create_time), reason=head.reason, eighths=head.eighths
     )
 
 

@@ -12,6 +12,7 @@ from wavepool.vmpool.v1 import vmpool_pb2 as pb
 from servicekit.rpc.proto_time import duration_to_proto, instant_to_proto
 from services.vmpool.config import VmPoolSettings
 from services.vmpool.errors import InvalidFieldError
+from services.vmpool.machines.estimate import Start, start_estimate
 from services.vmpool.machines.lease import (
     Holder,
     Lease,
@@ -210,6 +211,19 @@ def plan_to_proto(starting_machines: int, plan: Plan) -> pb.ReportDemandResponse
     )
 
 
+def _start_time_to_proto(gpu_type: str, machines: Sequence[Machine]) -> pb.StartTime:
+    """How long machines of a type took to start, at any place."""
+    newest = sorted(machines, key=lambda machine: machine.create_time, reverse=True)
+    starts = [
+        Start(one.backend, one.ready_time - one.create_time)
+        for one in newest
+        if one.gpu_type == gpu_type and one.ready_time
+    ]
+    found = start_estimate(starts, "")
+    p50, p90 = (duration_to_proto(found.p50), duration_to_proto(found.p90)) if found else (None, None)
+    return pb.StartTime(gpu_type=gpu_type, p50=p50, p90=p90)
+
+
 def pool_metrics_to_proto(
     machines: Sequence[Machine],
     leases: Mapping[StartKind, int],
@@ -234,6 +248,7 @@ def pool_metrics_to_proto(
         max_machines=settings.most_machines(),
         gpus_per_machine=settings.gpus_per_machine,
         machine_network=str(settings.machine_network or ""),
+        start_times=[_start_time_to_proto(gpu_type, machines) for gpu_type in settings.gpu_types],
     )
     if longest_lived:
         answer.longest_time.FromTimedelta(max(timedelta(0), longest_lived.longest_life - START_MARGIN))

@@ -9,8 +9,10 @@ import yaml
 
 from tests.cli.conftest import Answer, ScriptedGateway
 from tests.cli.invocation import wavepool
+from wavepool_client.text.reservations import host_name, time_text
 
 QUEUES, APPLY, WHY = "/api/v1/queues", "/api/v1/queues/apply", "/api/v1/submissions/job_1/why"
+RESERVATION = "res_01KB0000000000000000000001"
 DOCUMENT: dict[str, Any] = {
     "apiVersion": "kaiwo.ai/v1alpha2",
     "kind": "KaiwoQueue",
@@ -55,7 +57,8 @@ EXPLAINED: dict[str, Any] = {
     "reason": "2 jobs are ahead of it for MI300X.",
     "remedy": "Runs on MI300X that end.",
     "eta_p50_seconds": 90.0,
-    "eta_p90_seconds": 600.0,
+    "eta_p90_seconds": 4205.0,
+    "estimate_basis": "12 runs of the same problems",
     "machines": [
         {"machine_id": "m_1", "gpu_type": "MI300X", "reason": "its GPUs are in use"},
         {"machine_id": "m_2", "gpu_type": "MI300X", "reason": "it has room"}
@@ -65,8 +68,8 @@ EXPLAINED: dict[str, Any] = {
     "ordering": "classic",
     "class": "urgent",
     "class_value": 20,
-    "deadline": "2026-11-01T12:00:00Z",
-    "latest_start_time": "2026-11-01T11:45:00Z",
+    "deadline": "2026-11-01T12:00:00.123456Z",
+    "latest_start_time": "2026-11-01T11:45:00.123456Z",
 }
 
 
@@ -190,13 +193,22 @@ def test_why_says_the_rule_the_remedy_and_the_machines(gateway: ScriptedGateway)
 
     assert out.startswith("2 jobs are ahead of it for MI300X.\nTo free it: Runs on MI300X that end.\n")
     assert "Position 3: 1 ahead of it in its queue and 1 in others." in out
-    assert "Likely to start in 90 s, and in 9 of 10 cases within 600 s." in " ".join(out.split())
+    likely = "It starts likely in 1 min 30 s, in 9 of 10 cases within 1 h 10 min"
+    assert f"{likely} (estimate: 12 runs of the same problems)." in " ".join(out.split())
     assert "its GPUs are in use" in out
     assert "promised 0, pack -3" in out
     assert "Class urgent: 20 points (classic)" in out
-    last = "Deadline 2026-11-01T12:00:00Z: it must start by 2026-11-01T11:45:00Z, or it is cancelled"
-    assert last in " ".join(out.split())
+    times = [time_text(EXPLAINED[name]) for name in ("deadline", "latest_start_time")]
+    assert "Deadline {}: it must start by {}, or it is cancelled".format(*times) in " ".join(out.split())
     assert wavepool("why", "job_1", "--json", "--endpoint", gateway.endpoint).json == EXPLAINED
+
+
+@pytest.mark.parametrize("name", ["training", "01KB", host_name(RESERVATION)])
+def test_why_takes_a_reservation_as_its_siblings_do(gateway: ScriptedGateway, name: str) -> None:
+    one = {"id": RESERVATION, "name": "training", "state": "queued"}
+    gateway.on("GET", "/api/v1/reservations", Answer({"reservations": [one], "next_page_token": ""}))
+    gateway.on("GET", f"/api/v1/submissions/{RESERVATION}/why", Answer(EXPLAINED))
+    assert wavepool("why", name, "--endpoint", gateway.endpoint).out.startswith("2 jobs are ahead of it")
 
 
 def test_why_of_a_submission_that_does_not_wait_is_one_sentence(gateway: ScriptedGateway) -> None:

@@ -103,12 +103,12 @@ def test_whoever_asks_for_a_type_that_there_is_not_reads_what_is_free(gateway: S
     refusal = {"title": "Unprocessable Entity", "detail": f"gpu_type: {said}", "errors": fields}
     gateway.only("POST", f"{RESERVATIONS}/quote", Answer(refusal, 422))
     free = {"gpu_type": "MI300X", "free_gpus": 5, "total_gpus": 16, "largest_free": 4}
-    gateway.on("GET", AVAILABILITY, Answer({"gpu_types": [free, {"gpu_type": "MI210"}]}))
+    gateway.on("GET", AVAILABILITY, Answer({"gpu_types": [free, {"gpu_type": "MI210", "startable_gpus": 2}]}))
 
     run = wavepool("reserve", "-h", "1", "-t", "A100")
 
     assert (run.status, f"gpu_type: {said}" in run.err) == (2, True)
-    assert "free now: 5 of 16 MI300X (4 on one machine), 0 of 0 MI210 (0 on one machine)" in run.err
+    assert "free now: 5 of 16 MI300X (4 on one machine), 0 of 0 MI210 (0 on one machine; 2 can be started)" in run.err
     assert gateway.asked("POST", RESERVATIONS) == []
 
 
@@ -447,7 +447,7 @@ def test_avail_shows_what_is_free_and_the_waits(gateway: ScriptedGateway) -> Non
     found = [{"gpu_type": "MI300X", "free_gpus": 5, "waits": waits, "price_per_gpu_hour": 1.99}]
     gateway.on("GET", AVAILABILITY, Answer({"gpu_types": found}))
     cells = wavepool("avail", "-t", "mi300x").out.splitlines()[1].split()
-    assert cells == ["MI300X", "5", "0", "0", "0", "0", "$1.99", "now", "-", "-", "1", "min", "-"]
+    assert cells == ["MI300X", "5", "0", "0", "0", "0", "0", "$1.99", "now", "-", "-", "1", "min", "-"]
     assert gateway.asked("GET", AVAILABILITY)[0].path.endswith("?gpu_type=mi300x")
     assert wavepool("avail", "--json").json == found
 
@@ -647,7 +647,7 @@ def test_queue_status_has_the_types_and_where_mine_stand(gateway: ScriptedGatewa
     other_type = {**second, "id": "res_x", "gpu_type": "MI210"}
     listed(gateway, second, {**QUEUED, "position": 1, "message": "No machine is free."}, other_type)
     lines = wavepool("queue-status", "-t", "mi300x").out.splitlines()
-    assert lines[1].split()[:6] == ["MI300X", "0", "0", "0", "0", "2"]
+    assert lines[1].split()[:7] == ["MI300X", "0", "0", "0", "0", "0", "2"]
     assert ID in lines[2]
     assert "position 1, likely in 1 min 30 s" in lines[2]
     assert lines[3].strip() == "No machine is free."
@@ -668,6 +668,7 @@ def test_queue_status_says_of_each_type_why_the_first_in_line_waits(gateway: Scr
 
 def test_status_adds_the_types_up(gateway: ScriptedGateway) -> None:
     one = {"gpu_type": "MI300X", "total_gpus": 16, "free_gpus": 3, "reserved_gpus": 8, "queue_length": 2}
+    one["startable_gpus"] = 3
     gateway.on("GET", AVAILABILITY, Answer({"gpu_types": [one, {**one, "gpu_type": "MI210"}]}))
     listed(gateway, ACTIVE)
     found = wavepool("status", "--json").json
@@ -676,6 +677,7 @@ def test_status_adds_the_types_up(gateway: ScriptedGateway) -> None:
         "free_gpus": 6,
         "reserved_gpus": 16,
         "queue_length": 4,
+        "startable_gpus": 3,
         "my_active_reservations": 1,
     }
     assert "32" in wavepool("status").out

@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Any
 
 import grpc
+from google.protobuf.duration_pb2 import Duration
 from wavepool.executor.v1 import inventory_pb2
 from wavepool.vmpool.v1 import vmpool_pb2, vmpool_pb2_grpc
 
@@ -23,6 +24,7 @@ class ScriptedPool(vmpool_pb2_grpc.VmPoolServiceServicer):
 
     machine_network = "10.128.0.0/20"
     never_paid: Mapping[str, str] = MappingProxyType({})
+    start_seconds: Mapping[str, int] = MappingProxyType({})
 
     def __init__(self, executor_endpoint: str) -> None:
         self.executor_endpoint = executor_endpoint
@@ -257,6 +259,10 @@ class ScriptedPool(vmpool_pb2_grpc.VmPoolServiceServicer):
             life_setting="VMPOOL_LIFE",
             machine_network=self.machine_network,
             never_paid=self.never_paid,
+            start_times=[
+                vmpool_pb2.StartTime(gpu_type=name, p50=Duration(seconds=seconds), p90=Duration(seconds=seconds))
+                for name, seconds in self.start_seconds.items()
+            ],
         )
 
     async def WatchMachines(

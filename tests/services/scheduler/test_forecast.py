@@ -15,11 +15,13 @@ from services.scheduler import metrics
 from services.scheduler.fairness.settings import Queues, QueueSettings, Share
 from services.scheduler.jobs.job import Job
 from services.scheduler.jobs.reservation import Reservation
-from services.scheduler.jobs.resources import Isolation, Resources
+from services.scheduler.jobs.resources import Isolation, Resources, Reuse
 from services.scheduler.jobs.run_history import LEAST_USES, kind_of
 from services.scheduler.jobs.states import JobState
+from services.scheduler.peers.pool import PoolLimits
 from services.scheduler.queue.dated_book import DatedBook
 from services.scheduler.queue.forecast import Forecast
+from services.scheduler.queue.waiting import lane_of
 from tests.services.scheduler.jobs import LEASE, START, a_queued_job
 from tests.services.scheduler.queue_bench import QueueBench, machine
 from vocabulary.slots import EIGHTHS_PER_GPU, WHOLE_GPU, Slot
@@ -75,7 +77,7 @@ def test_the_rest_of_a_run_counts_and_not_the_whole(bench: Bench) -> None:
     assert bench.wait_of(a_queued_job(2)) == 3 * SECOND
     bench.waiting.put(a_queued_job(3, age_seconds=60))
     standing = bench.forecast.standing(a_queued_job(4))
-    assert standing.position == 2
+    assert (standing.position, standing.basis) == (2, "3 runs of the same problems")
     assert bench.wait_of(a_queued_job(4)) == 13 * SECOND
 
 
@@ -139,6 +141,37 @@ def test_it_is_said_why_nobody_knows_when_several_machines_are_free(bench: Bench
     small = QueueSettings("small", resources={"gpu": Share(limit=1000)})
     bench.book.queues = Queues([QueueSettings("default"), small])
     assert "it takes more than its queue may have at once" in why(several(1, 2, queue="small"))
+
+
+def test_machines_that_the_pool_may_still_start_count_with_their_measured_times(bench: Bench) -> None:
+    def wait_of(number: int, gpu_type: str = "MI300X", **changes: Any) -> tuple[float, float] | str:
+        job = a_reservation(number, 30)
+        standing = bench.forecast.standing(replace(job, spec=replace(job.spec, gpu_type=gpu_type, **changes)))
+        wait = standing.wait
+        return (wait.p50.total_seconds(), wait.p90.total_seconds()) if wait else standing.unknown
+
+    known: dict[str, tuple[float, float] | None] = {"MI300X": (4.0, 4.0), "MI210": None}
+    bench.dated.limits = PoolLimits(2, starts=known)
+    assert wait_of(1) == (4, 4), "of an empty pool"
+    bench.machine_of(0)
+    bench.run(a_reservation(1, 67))
+    assert wait_of(2) == (4, 4)
+    assert "how long a machine of its type takes to start" in str(wait_of(2, "MI210"))
+    assert wait_of(2, reuse=Reuse.REUSE) == (4200, 4200), "none is started for it"
+    bench.waiting.put(replace(a_reservation(3, 30), create_time=START - timedelta(hours=1)))
+    assert wait_of(4) == (4 + 33 * 60, 4 + 33 * 60), "the new machine goes to the one ahead"
+    bench.waiting.hopeless = [lane_of(a_reservation(3, 30))]
+    assert bench.forecast.standing(a_reservation(4, 30)).position == 1, "what can never start is not ahead"
+    bench.waiting.remove("job-003")
+    bench.reports(machine(2, gpu_type="MI210"))
+    assert wait_of(2) == (4, 4), "an idle one of another type gives way"
+    bench.waiting.put(a_queued_job(5, gpu_type="MI250X"))
+    assert wait_of(2) == (4200, 4200), "one that waits for another type has the last one"
+    bench.waiting.remove("job-005")
+    bench.forecast = Forecast(
+        bench.waiting, bench.running, bench.inventory, bench.clock, bench.book, bench.dated, None, lambda _: "no money"
+    )
+    assert wait_of(2) == (4200, 4200), "the pool says that it starts none"
 
 
 def test_what_other_queues_would_have_first_by_their_shares_is_no_promise(bench: Bench) -> None:

@@ -788,6 +788,20 @@ async def test_availability_counts_what_is_free_and_reserved(cluster: Cluster) -
     await refused(cluster.reservations.GetAvailability(unknown), grpc.StatusCode.INVALID_ARGUMENT)
 
 
+@with_gpus(0)
+async def test_availability_counts_what_the_pool_may_start_and_leaves_types_out_that_it_cannot_have(
+    cluster: Cluster,
+) -> None:
+    cluster.pool.max_machines, cluster.pool.start_seconds = 3, {"MI300X": 4}
+    request = reservations_pb2.GetAvailabilityRequest()
+    (found,) = (await cluster.reservations.GetAvailability(request, timeout=TIMEOUT_SECONDS)).gpu_types
+    assert (found.gpu_type, found.total_gpus, found.startable_gpus) == ("MI300X", 0, 3)
+    assert [(wait.gpus, wait.eta_p50.seconds, wait.eta_p90.seconds) for wait in found.waits] == [(1, 4, 4)]
+    absent = reservations_pb2.GetAvailabilityRequest(gpu_type="MI210")
+    await refused(cluster.reservations.GetAvailability(absent), grpc.StatusCode.INVALID_ARGUMENT)
+    assert (await cluster.reserve()).eta_p50.seconds == 4
+
+
 @with_gpus(8)
 async def test_the_first_in_line_is_shown_with_the_reason_and_without_any_name(cluster: Cluster) -> None:
     running = await active(cluster, gpus=4)

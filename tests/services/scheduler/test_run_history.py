@@ -3,7 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 
-from wavepool.submission.v1.submission_pb2 import RUN_MODE_CHECK, RUN_MODE_FULL
+from wavepool.submission.v1.submission_pb2 import RUN_MODE_CHECK, RUN_MODE_FULL, RUN_MODE_SANDBOX
 
 from services.scheduler.jobs.run_history import LEAST_USES, RUNS_REMEMBERED, RunHistory, RunKind, kind_of
 from tests.services.scheduler.jobs import LEASE, START, a_queued_job
@@ -34,6 +34,19 @@ def test_without_enough_runs_the_next_wider_kind_counts() -> None:
     assert list(history.times(other_gpu)) == [1.0, 2.0, 3.0, 9.0], "any GPU, in this mode"
     assert list(history.times(full)) == [1.0, 2.0, 3.0, 9.0, 60.0], "anything"
     assert list(history_of((RELU_CHECK, 1.0)).times(RELU_CHECK)) == []
+
+
+def test_a_program_is_no_measure_of_another_users() -> None:
+    mine = RunKind("", RUN_MODE_SANDBOX, "MI300X", "ada")
+    hers = replace(mine, author="eve")
+    assert history_of(*[(RELU_CHECK, 1.0)] * 3).sample(mine, 900).times == [], "nor is a run of a problem"
+    history = history_of(*[(hers, 3.0)] * 4)
+    widened = history.sample(mine, 900)
+    assert (widened.times, widened.runs) == ([3.0] * 4 + [900], 4)
+    assert "time limits" in widened.what
+    assert history.sample(hers, 2).times == [2.0] * 4, "at its limit it is over"
+    assert "the same users" in history.sample(hers, 900).what
+    assert history.sample(RELU_CHECK, 900).what == "of other problems"
 
 
 def test_old_runs_are_forgotten() -> None:

@@ -12,6 +12,7 @@ from google.protobuf.duration_pb2 import Duration
 from wavepool.executor.v1 import inventory_pb2
 from wavepool.vmpool.v1 import vmpool_pb2 as pb
 
+from servicekit.rpc.proto_time import duration_to_proto
 from services.vmpool.machines.machine import Inventory, MachineState
 from services.vmpool.policy.machine_budget import Funds
 from services.vmpool.providers.scope import Scope
@@ -254,6 +255,8 @@ async def test_drained_machines_stop_and_stay_listed_when_asked(bench: Bench, st
 
 async def test_metrics_sum_the_pool_up(bench: Bench, stub: VmPoolServiceAsyncStub) -> None:
     machine = await bench.warm_machine()
+    assert machine.ready_time
+    started = duration_to_proto(machine.ready_time - machine.create_time)
     bench.clock.advance(timedelta(seconds=30))
     for attempt in range(2):
         lease = (await stub.AcquireLease(acquire(attempt=attempt))).grants[0].lease
@@ -270,6 +273,10 @@ async def test_metrics_sum_the_pool_up(bench: Bench, stub: VmPoolServiceAsyncStu
         cost_micros=50_000_000,
         max_machines=bench.settings.most_machines(),
         gpus_per_machine=bench.settings.gpus_per_machine,
+        start_times=[
+            pb.StartTime(gpu_type="MI300X", p50=started, p90=started),
+            *(pb.StartTime(gpu_type=gpu_type) for gpu_type in ("MI300A", "MI250X", "MI210")),
+        ],
     )
     assert (await stub.GetMachine(pb.GetMachineRequest(machine_id=machine.machine_id))).machine.jobs_run == 2
 
