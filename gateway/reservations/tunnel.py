@@ -288,12 +288,19 @@ async def _outward(websocket: WebSocket, call: Any, first: bytes, place: Place) 
             await websocket.send_bytes(response.data)
         code = await call.code()
         if code is not grpc.StatusCode.OK:
-            return Ending(_GONE.get(code, BROKEN), await call.details() or "The connection to the session broke.")
+            return _broken(code, await call.details())
     except grpc.aio.AioRpcError as error:
-        return Ending(_GONE.get(error.code(), BROKEN), error.details() or "The connection to the session broke.")
+        return _broken(error.code(), error.details())
     except WebSocketDisconnect as gone:
         return Ending(gone.code, "The client is gone.")
     return Ending(CLOSED_BY_SESSION, "The session closed the connection.")
+
+
+def _broken(code: grpc.StatusCode, details: str | None) -> Ending:
+    """The ending of a tunnel whose call has failed. Other details than those of what is gone are gRPC's own."""
+    if code in _GONE:
+        return Ending(_GONE[code], details or "The reservation is over.")
+    return Ending(BROKEN, "The connection to the session broke; connect again.")
 
 
 async def _inward(websocket: WebSocket, call: Any, place: Place) -> Ending:  # noqa: ANN401 - as above

@@ -305,6 +305,12 @@ async def test_a_tunnel_outlives_services_that_cannot_be_asked(gateway: RunningG
             del gateway.refusals[method]
 
 
+async def test_a_call_that_breaks_is_told_in_our_words(gateway: RunningGateway) -> None:
+    gateway.services.vmpool.sessions.breaks = True
+    async with opened(gateway) as tunnel:
+        assert await closing(tunnel) == (1011, "The connection to the session broke; connect again.")
+
+
 async def test_a_text_message_and_bytes_after_the_end_close_the_tunnel(gateway: RunningGateway) -> None:
     async with opened(gateway) as tunnel:
         await tunnel.send("hello")

@@ -51,6 +51,8 @@ _NO_PROGRAM = 127
 _NOT_STARTED = 126
 _SIGNALLED = 128
 """What a shell gives in place of an exit status."""
+_TERMINAL_FIELD = 4
+"""Of what `stat` gives: the number of a process's terminal."""
 _SET_DUMPABLE, _SET_CHILD_SUBREAPER = 4, 36
 """Options of prctl(2)."""
 
@@ -465,12 +467,24 @@ def stat(pid: int) -> list[str]:
         return []
 
 
+def terminal_of(pid: int) -> int:
+    """The device number of a process's terminal; 0 if it has none, or is gone."""
+    fields = stat(pid)
+    return int(fields[_TERMINAL_FIELD]) if fields else 0
+
+
 def write_to_terminals(text: str) -> int:
-    """Write a text to every terminal; returns the number of terminals. One that is not read is passed over."""
+    """Write a text to every terminal; returns the number of terminals. One that is not read is passed over.
+
+    A terminal that tmux draws on shows what is written to those within.
+    """
     shown = "\r\n\a*** " + text.replace("\n", "\r\n") + "\r\n"
     written = 0
+    drawn_on = {terminal_of(pid) for pid in parents_of_all() if name_of(pid) == "tmux: client"}
     for path in Path("/dev/pts").glob("[0-9]*"):
         with contextlib.suppress(OSError):
+            if path.stat().st_rdev in drawn_on:
+                continue
             terminal = os.open(path, os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK)
             try:
                 os.write(terminal, shown.encode())
