@@ -184,15 +184,18 @@ class Way:
         return self._upstreams.vmpool.OpenTunnel()
 
     async def barred(self, target: GetTunnelTargetResponse) -> Ending | None:
-        """Why the visitor may not go to the target any more; None if they may, or if this cannot be found out now."""
+        """Why the visitor may not go to the target any more; None if they may, or if this cannot be found out now.
+
+        One that takes no more logins still has the connections that it has: its session ends them itself.
+        """
         try:
             caller = await self._authenticator.fresh_caller(self._visitor.token)
             if caller is None or "submit" not in caller.scopes:
                 return Ending(TOKEN_GONE, "The API token no longer works; use another.")
             found = await self._target_for(caller)
         except grpc.aio.AioRpcError as error:
-            code = _GONE.get(error.code())
-            return None if code is None else Ending(code, error.details() or "The reservation is over.")
+            code = _GONE.get(error.code(), RESERVATION_OVER)
+            return Ending(code, error.details() or "It is gone.") if code == RESERVATION_GONE else None
         if found != target:
             return Ending(RESERVATION_OVER, "The reservation has another session now; connect again.")
         return None

@@ -96,8 +96,13 @@ def test_a_shell_comes_back_and_a_command_does_not_start_twice_after_vmpool_was_
         terminal.see("reconnecting")
         terminal.type('echo "still $((number + 1)): $(cat starts)"')
         terminal.see("still 42: once")
-        terminal.type("exit 7")
-        assert terminal.ended() == 7
+        terminal.type('sh -c \'trap "sleep 8; echo sav""ed; exit" TERM; sleep 600 & wait\'')
+        person.json("cancel", reservation_id, "--yes")
+        terminal.see("This session was ended by request")
+        # Longer than the gateway needs to see that nobody can log in any more.
+        terminal.see("saved")
+        assert terminal.ended() == 255
+        assert "your connection ended with it" in terminal.shown
         assert not any(word in terminal.shown + said.decode() for word in ("Stream removed", "Socket closed"))
     finally:
         running.kill()

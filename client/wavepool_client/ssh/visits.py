@@ -59,9 +59,9 @@ class Visits:
         if not self.keeps_shell:
             say(_ONCE if self.words else _PLAIN)
             return CONNECTION_FAILED
-        sys.stderr.write(_TIDY)
-        say(_LOST)
         try:
+            sys.stderr.write(_TIDY)
+            say(_LOST)
             return self._again()
         except KeyboardInterrupt:
             say(f"Stopped. {self._way_back}")

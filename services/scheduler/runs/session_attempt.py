@@ -62,8 +62,8 @@ from vocabulary.verdicts import CANCELLED, INFRA_ERROR
 
 log = get_logger(__name__)
 
-CLOSE_GRACE = timedelta(seconds=10)
-"""Time for the processes of a session that is cancelled, between SIGTERM and SIGKILL."""
+CLOSE_GRACE = timedelta(seconds=30)
+"""Time for the programs of a session that is cancelled, between SIGTERM and SIGKILL: as at an end by its time."""
 NO_SHOW_WARNING = timedelta(minutes=10)
 """A reservation that nobody has logged in to is warned so long before it is ended."""
 LAST_SNAPSHOT = timedelta(seconds=15)

@@ -43,6 +43,8 @@ _END_SECONDS = 5.0
 MOST_NODE_CONNECTIONS = 256
 _SSHD_NAMES = ("sshd", "ld-linux")
 """The second is its name if the loader starts it."""
+_KEPT_SHELL_NAMES = ("tmux: ", "keep")
+"""Names of what carries a kept shell's terminal; the second is that of `/session/keep`."""
 _KILLED_FIRST = "700"
 """oom_score_adj of everything that people start, so that the supervisor is not what the kernel kills."""
 _COMMAND = 0
@@ -51,8 +53,9 @@ _NO_PROGRAM = 127
 _NOT_STARTED = 126
 _SIGNALLED = 128
 """What a shell gives in place of an exit status."""
-_TERMINAL_FIELD = 4
-"""Of what `stat` gives: the number of a process's terminal."""
+_SHELLS = {"ash", "bash", "busybox", "dash", "fish", "ksh", "sh", "tcsh", "zsh"}
+_GROUP_FIELD, _TERMINAL_FIELD = 2, 4
+"""Of what `stat` gives: a process's group, and the number of its terminal."""
 _SET_DUMPABLE, _SET_CHILD_SUBREAPER = 4, 36
 """Options of prctl(2)."""
 
@@ -76,7 +79,7 @@ class Supervisor:
         self._is_ending = False
         self._has_outsiders = False
         self._asked: set[int] = set()
-        self._alone_since = 0.0
+        self._alone_since = self._terminals_end = 0.0
         self._wakers = socket.socketpair()
 
     def prepare(self) -> None:
@@ -265,13 +268,17 @@ class Supervisor:
             with contextlib.suppress(OSError):
                 path.unlink()
 
-    def _hang_up(self) -> None:
-        """Ask everything to end, and report when nothing is left."""
+    def _hang_up(self, terminals_seconds: float) -> None:
+        """Ask everything to end, and report when nothing is left. Terminals have at least so long."""
         self._alone_since = time.monotonic()
+        self._terminals_end = self._alone_since + terminals_seconds
         self._is_ending = True
 
     def _ask_to_end(self) -> None:
-        """Ask what was not asked before; connections come last, so that last words get out."""
+        """Ask what was not asked before; terminals and connections come last, so that people see what is saved.
+
+        What begins while others are ending is left to them, as it may be what saves their work.
+        """
         parents = parents_of_all()
         remaining = set(below([os.getpid()], parents)) - set(self._keepers)
         if not remaining:
@@ -279,13 +286,20 @@ class Supervisor:
             self._is_ending = False
         of_open = below(self._kept(lambda one: one.number in self._logs), parents)
         connections = {pid for pid in of_open if name_of(pid).startswith(_SSHD_NAMES)}
+        if connections:
+            # A kept shell may have begun with a connection that is closed.
+            connections |= {pid for pid in remaining if name_of(pid).startswith(_KEPT_SHELL_NAMES)}
+            connections |= waiting_shells(parents, connections)
+        now = time.monotonic()
         if programs := remaining - connections:
-            self._alone_since = time.monotonic()
-        has_waited = time.monotonic() - self._alone_since > _LAST_WORDS_SECONDS
-        asked = (remaining if has_waited else programs) - self._asked
+            self._alone_since = now
+        has_waited = now > max(self._alone_since + _LAST_WORDS_SECONDS, self._terminals_end)
+        asked = remaining if has_waited else programs
+        asked = asked - self._asked if has_waited or not asked & self._asked else set[int]()
         self._asked |= asked
-        for number in (signal.SIGHUP, signal.SIGTERM):
-            send(number, asked)
+        # Few programs save anything at SIGHUP, and interactive shells take no notice of SIGTERM.
+        send(signal.SIGTERM, asked)
+        send(signal.SIGHUP, asked & connections)
 
     def _pass_on(self, number: int) -> None:
         log = self._logs.get(number)
@@ -440,6 +454,23 @@ def below(roots: Iterable[int], parents: dict[int, int]) -> list[int]:
         return bool(pid)
 
     return [pid for pid in parents if pid not in tops and is_below(pid)]
+
+
+def waiting_shells(parents: dict[int, int], others: set[int]) -> set[int]:
+    """The shells at terminals that run nothing themselves: what they have started has process groups of its own.
+
+    Children among `others` do not count.
+    """
+    found = {pid: fields for pid in parents if name_of(pid) in _SHELLS and (fields := stat(pid)) and terminal_of(pid)}
+    busy = {
+        parent
+        for pid, parent in parents.items()
+        if pid not in others
+        and (own := stat(pid))
+        and parent in found
+        and own[_GROUP_FIELD] == found[parent][_GROUP_FIELD]
+    }
+    return set(found) - busy
 
 
 def has_mark(pid: int, marks: list[bytes]) -> bool:
