@@ -68,8 +68,8 @@ def refresh() -> toolchain.Prepared:
             with contextlib.suppress(OSError):
                 _note_use(folder)
         return prepared
-    if not prepared.libraries.is_dir():
-        raise ToolchainError("the cpu toolchain is not prepared; run `python -m hipcpu.prepare`")
+    if missing := toolchain.missing():
+        raise ToolchainError(missing)
     return prepare()
 
 

@@ -173,6 +173,15 @@ def prepared() -> Prepared:
     return _prepared_in(cache_folder() / "cpu")
 
 
+def missing() -> str:
+    """Return what is missing before kernels can be compiled, with the remedy; empty if nothing that takes minutes."""
+    try:
+        there = prepared().libraries.is_dir()
+    except ToolchainError as error:
+        return str(error)
+    return "" if there else "the cpu toolchain is not prepared; run `python -m hipcpu.prepare`"
+
+
 @cache
 def _prepared_in(folder: Path) -> Prepared:
     zig = compiler()

@@ -21,6 +21,7 @@ from cli.local.generated_code import REMEDY, stale_protos
 from cli.local.program import StartError
 from cli.local.stack import Ports, Stack
 from cli.local.supervisor import running
+from hipcpu import toolchain
 from wavepool_client.commands.disk import save
 from wavepool_client.commands.options import DataDirOption
 from wavepool_client.errors import InputError, UnreachableError, WavepoolError
@@ -57,8 +58,11 @@ def up(
     for warning in setting_warnings():
         notes.print(warning)
     # Only the executor starts later, when a job waits for it.
-    if fault := check_settings(EXECUTOR).fault:
-        raise InputError(fault)
+    executor = check_settings(EXECUTOR)
+    if executor.fault:
+        raise InputError(executor.fault)
+    if '"--device", "cpu"' in executor.reported and (missing := toolchain.missing()):
+        say(f"reservations can start, kernels not yet: {missing}, or the first submission waits for it (1 to 3 min)")
     ports = Ports.free(port) if free_ports else Ports.usual(port)
     stack = Stack(data_dir.resolve(), ports)
     with claimed(data_dir, stack.endpoint):

@@ -184,15 +184,18 @@ class Way:
         return self._upstreams.vmpool.OpenTunnel()
 
     async def barred(self, target: GetTunnelTargetResponse) -> Ending | None:
-        """Why the visitor may not go to the target any more; None if they may, or if this cannot be found out now."""
+        """Why the visitor may not go to the target any more; None if they may, or if this cannot be found out now.
+
+        One that takes no more logins still has the connections that it has: its session ends them itself.
+        """
         try:
             caller = await self._authenticator.fresh_caller(self._visitor.token)
             if caller is None or "submit" not in caller.scopes:
                 return Ending(TOKEN_GONE, "The API token no longer works; use another.")
             found = await self._target_for(caller)
         except grpc.aio.AioRpcError as error:
-            code = _GONE.get(error.code())
-            return None if code is None else Ending(code, error.details() or "The reservation is over.")
+            code = _GONE.get(error.code(), RESERVATION_OVER)
+            return Ending(code, error.details() or "It is gone.") if code == RESERVATION_GONE else None
         if found != target:
             return Ending(RESERVATION_OVER, "The reservation has another session now; connect again.")
         return None
@@ -288,12 +291,19 @@ async def _outward(websocket: WebSocket, call: Any, first: bytes, place: Place) 
             await websocket.send_bytes(response.data)
         code = await call.code()
         if code is not grpc.StatusCode.OK:
-            return Ending(_GONE.get(code, BROKEN), await call.details() or "The connection to the session broke.")
+            return _broken(code, await call.details())
     except grpc.aio.AioRpcError as error:
-        return Ending(_GONE.get(error.code(), BROKEN), error.details() or "The connection to the session broke.")
+        return _broken(error.code(), error.details())
     except WebSocketDisconnect as gone:
         return Ending(gone.code, "The client is gone.")
     return Ending(CLOSED_BY_SESSION, "The session closed the connection.")
+
+
+def _broken(code: grpc.StatusCode, details: str | None) -> Ending:
+    """The ending of a tunnel whose call has failed. Other details than those of what is gone are gRPC's own."""
+    if code in _GONE:
+        return Ending(_GONE[code], details or "The reservation is over.")
+    return Ending(BROKEN, "The connection to the session broke; connect again.")
 
 
 async def _inward(websocket: WebSocket, call: Any, place: Place) -> Ending:  # noqa: ANN401 - as above

@@ -30,10 +30,11 @@ from services.executor.core.problem_host.interpreter import TorchMissingError, t
 from services.executor.core.run.installation import catalogue
 from services.executor.core.sandbox.canary import canary_job
 from services.executor.core.sandbox.scratch import memory_parent, sweep
+from services.executor.devices.device import Device, Toolchain
 from services.executor.devices.others_in_sight import refusal
 from services.executor.devices.plugins import device_named
 from services.executor.devices.profiling import profiler_or_reason
-from services.executor.devices.selection import Maskable
+from services.executor.devices.selection import Maskable, Preparable
 from services.executor.disks.choice import disk_store
 from services.executor.disks.snapshot import DiskError
 from services.executor.images.builder import Builder
@@ -174,7 +175,7 @@ def build_server(
     )
     capacity = settings.capacity(inventory.current.device.gpus)
     admission = Admission(health_check, capabilities.clock, capacity, settings.fence())
-    runs = Runs(judges, health_check, capabilities.clock, admission)
+    runs = Runs(judges, health_check, capabilities.clock, admission, capabilities.prepare)
     pool_watch = PoolWatch(settings.pool_timeout, lambda: bool(admission.in_flight)) if settings.pool_timeout else None
     tokens = settings.tokens()
     homes = settings.homes_dir or settings.data_dir / "homes"
@@ -263,7 +264,7 @@ async def find_capabilities(settings: ExecutorSettings, signer: Signer, clock: C
     device = device_named(settings.device)
     if why := await asyncio.to_thread(refusal, device, shows_all_nodes=shows_all_nodes(sandbox.gaps)):
         raise SandboxError(why)
-    toolchain = await asyncio.to_thread(device.toolchain)
+    toolchain, prepare = await asyncio.to_thread(_toolchain_of, device)
     inventory = InventoryReader(device, clock)
     await inventory.read()
     capabilities = Capabilities(
@@ -280,6 +281,7 @@ async def find_capabilities(settings: ExecutorSettings, signer: Signer, clock: C
         torch_version=await asyncio.to_thread(_torch_version, settings),
         profiler=await asyncio.to_thread(profiler_or_reason, device),
         registries=settings.registries.all,
+        prepare=prepare,
         masks_compute_units=isinstance(device, Maskable),
     )
     log.info("device", extra={"device": settings.device, "toolchain": toolchain.title})
@@ -287,6 +289,17 @@ async def find_capabilities(settings: ExecutorSettings, signer: Signer, clock: C
     for gap in sandbox.gaps:
         log.warning("the sandbox does not hold everything back", extra={"sandbox": sandbox.name, "gap": gap})
     return capabilities
+
+
+def _toolchain_of(device: Device) -> tuple[Toolchain, Callable[[], None]]:
+    """Return the toolchain, and what prepares it if that can be left to the first run; raises ToolchainError."""
+    try:
+        return device.toolchain(), lambda: None
+    except ToolchainError as error:
+        if not isinstance(device, Preparable):
+            raise
+        log.warning("the first run waits for the toolchain; sessions do not", extra={"reason": str(error)})
+        return Toolchain("", "none when this executor started: its first run waits for it"), device.prepare
 
 
 def _torch_version(settings: ExecutorSettings) -> str:

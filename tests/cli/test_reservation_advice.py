@@ -105,3 +105,5 @@ def test_a_login_that_failed_names_who_may_and_which_keys_were_tried() -> None:
     assert "--add-user" in said
     [over] = refusal_lines({**ONE, "state": "expired", "message": "Its time was up."}, [])
     assert over.startswith("the reservation is expired (Its time was up.) and does not accept logins: reserve again")
+    [ending] = refusal_lines({**ONE, "state": "expiring", "active_at": "2026-11-26T19:00:00Z"}, [])
+    assert ending.endswith("your connection ended with it: reserve again: wavepool reserve; its home is removed")

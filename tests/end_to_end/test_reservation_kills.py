@@ -5,6 +5,8 @@ from __future__ import annotations
 import random
 import secrets
 import signal
+import subprocess
+import sys
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -12,8 +14,9 @@ from typing import Any
 import httpx
 import pytest
 
+from tests.cli.terminals import Terminal
 from tests.end_to_end.test_reservations import RESERVATIONS, Person, ended, sleepers
-from tests.end_to_end.wavepool_processes import Wavepool, start, until
+from tests.end_to_end.wavepool_processes import ROOT, Wavepool, start, until
 from vocabulary.money import MICROS_PER_DOLLAR, price_of
 
 pytestmark = [pytest.mark.ssh, pytest.mark.sshd, pytest.mark.bubblewrap]
@@ -71,6 +74,40 @@ def test_a_session_outlives_everybody_who_brought_it_about_and_is_charged_once(k
         assert 0 < sum(charges) <= price_of(lasted, PRICE)
         assert sum(charges) >= price_of(lasted - timedelta(seconds=60), PRICE)
     finally:
+        wavepool.stop()
+
+
+@pytest.mark.timeout(200)
+def test_a_shell_comes_back_and_a_command_does_not_start_twice_after_vmpool_was_killed(tmp_path: Path) -> None:
+    wavepool = start(tmp_path / "data")
+    person = Person(wavepool, tmp_path / "home")
+    reservation_id = person.json("reserve", "-h", "2", "--no-connect")["id"]
+    terminal = Terminal(("connect", reservation_id), {**person.environment, "TERM": "xterm"})
+    command = "echo once >>starts; sleep 600"
+    words = [sys.executable, "-m", "wavepool_client.main", "connect", reservation_id, "--", command]
+    running = subprocess.Popen(words, cwd=ROOT, env=person.environment, stderr=subprocess.PIPE)
+    try:
+        terminal.see("$ ")
+        terminal.type("number=41; while [ ! -e starts ]; do sleep 0.1; done; echo 'read'y")
+        terminal.see("ready")
+        wavepool.kill("vmpool")
+        _, said = running.communicate(timeout=60)
+        assert (running.returncode, b"The command is not started again" in said) == (255, True), said
+        terminal.see("reconnecting")
+        terminal.type('echo "still $((number + 1)): $(cat starts)"')
+        terminal.see("still 42: once")
+        terminal.type('sh -c \'trap "sleep 8; echo sav""ed; exit" TERM; sleep 600 & wait\'')
+        person.json("cancel", reservation_id, "--yes")
+        terminal.see("This session was ended by request")
+        # Longer than the gateway needs to see that nobody can log in any more.
+        terminal.see("saved")
+        assert terminal.ended() == 255
+        assert "your connection ended with it" in terminal.shown
+        assert not any(word in terminal.shown + said.decode() for word in ("Stream removed", "Socket closed"))
+    finally:
+        running.kill()
+        running.wait()
+        terminal.close()
         wavepool.stop()
 
 

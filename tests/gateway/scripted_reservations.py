@@ -171,6 +171,7 @@ class ScriptedSessions:
         self.ended = asyncio.Event()
         self.taken_bytes = 0
         self.answers = True
+        self.breaks = False
         self.flood_bytes = 0
         self.flooded = asyncio.Event()
 
@@ -180,6 +181,8 @@ class ScriptedSessions:
         try:
             if self.answers:
                 yield vmpool_pb2.OpenTunnelResponse(data=BANNER)
+            if self.breaks:
+                await context.abort(grpc.StatusCode.UNAVAILABLE, "Stream removed (Socket closed)")
             for _ in range(0, self.flood_bytes, 1 << 16):
                 yield vmpool_pb2.OpenTunnelResponse(data=bytes(1 << 16))
             self.flooded.set()

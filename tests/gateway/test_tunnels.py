@@ -251,18 +251,13 @@ async def test_a_token_that_loses_its_scope_cuts_the_tunnel(gateway: RunningGate
         assert (await closing(tunnel))[0] == 4401
 
 
-@pytest.mark.parametrize(
-    ("code", "expected"), [(grpc.StatusCode.FAILED_PRECONDITION, 4409), (grpc.StatusCode.NOT_FOUND, 4404)]
-)
-async def test_a_reservation_that_is_over_or_no_longer_the_callers_cuts_the_tunnel(
-    gateway: RunningGateway, code: grpc.StatusCode, expected: int
-) -> None:
+async def test_a_reservation_that_is_no_longer_the_callers_cuts_the_tunnel(gateway: RunningGateway) -> None:
     async with opened(gateway) as tunnel:
         assert await tunnel.recv() == BANNER
-        gateway.refusals["GetTunnelTarget"] = refusal(code, "it is over " + "ü" * 100)
+        gateway.refusals["GetTunnelTarget"] = refusal(grpc.StatusCode.NOT_FOUND, "it is gone " + "ü" * 100)
         found, reason = await closing(tunnel)
-    assert found == expected
-    assert reason.startswith("it is over üü")
+    assert found == 4404
+    assert reason.startswith("it is gone üü")
     await gateway.services.vmpool.sessions.ended.wait()
 
 
@@ -292,18 +287,29 @@ async def test_a_reservation_with_another_session_cuts_the_tunnel(gateway: Runni
         assert (await closing(tunnel))[0] == 4409
 
 
-async def test_a_tunnel_outlives_services_that_cannot_be_asked(gateway: RunningGateway) -> None:
+async def test_a_tunnel_outlives_services_that_cannot_be_asked_and_the_time_for_logins(gateway: RunningGateway) -> None:
     async with opened(gateway) as tunnel:
         assert await tunnel.recv() == BANNER
         calls = gateway.calls
-        for method in ("AuthenticateToken", "GetTunnelTarget"):
-            gateway.refusals[method] = refusal(grpc.StatusCode.UNAVAILABLE)
+        for method, code in (
+            ("AuthenticateToken", grpc.StatusCode.UNAVAILABLE),
+            ("GetTunnelTarget", grpc.StatusCode.UNAVAILABLE),
+            # The session ends its connections itself, when their programs have ended.
+            ("GetTunnelTarget", grpc.StatusCode.FAILED_PRECONDITION),
+        ):
+            gateway.refusals[method] = refusal(code)
             asked = len(calls[method])
             # Bytes flow while it is checked again and again.
             while len(calls[method]) < asked + 3:
                 await tunnel.send(b"x")
                 assert await tunnel.recv() == b"x"
             del gateway.refusals[method]
+
+
+async def test_a_call_that_breaks_is_told_in_our_words(gateway: RunningGateway) -> None:
+    gateway.services.vmpool.sessions.breaks = True
+    async with opened(gateway) as tunnel:
+        assert await closing(tunnel) == (1011, "The connection to the session broke; connect again.")
 
 
 async def test_a_text_message_and_bytes_after_the_end_close_the_tunnel(gateway: RunningGateway) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
-import subprocess
 import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, Any
@@ -27,6 +26,7 @@ from wavepool_client.reservation_client import ReservationClient
 from wavepool_client.ssh.access import config_text, has_agent, identities, others_who_may_log_in, ssh_command
 from wavepool_client.ssh.config_files import is_included, write_config
 from wavepool_client.ssh.remote import CONNECTION_FAILED
+from wavepool_client.ssh.visits import Visits
 from wavepool_client.terminal.choices import pick
 from wavepool_client.terminal.output import is_on_terminal, say
 from wavepool_client.text.reservation_advice import refusal_lines
@@ -55,6 +55,13 @@ def connect(
             help="Forward your ssh agent. Default: only if no other user may log in there.",
         ),
     ] = None,
+    keep: Annotated[
+        bool,
+        typer.Option(
+            "--keep/--no-keep",
+            help="Keep the shell if the connection is lost, and reconnect to it. Default, on a terminal.",
+        ),
+    ] = True,
     show: Annotated[bool, typer.Option("--print", help="Print the command instead of running it.")] = False,
     endpoint: EndpointOption = None,
     token: TokenOption = None,
@@ -68,9 +75,11 @@ def connect(
     if node is None:
         node = _asked_node(found) if is_on_terminal() and not (words or show) else 0
     if show:
-        sys.stdout.write(shlex.join(_command(found, connection, words, node, forwards)) + "\n")
+        check_active(found)
+        command = ssh_command(found, connection, words, node, forwards_agent=forwards)
+        sys.stdout.write(shlex.join(command) + "\n")
         return
-    status = connect_to(found, connection, words, token, node, forwards)
+    status = connect_to(found, connection, words, token, node, forwards, keeps=keep)
     if status == CONNECTION_FAILED:
         _explain(str(found["id"]), endpoint, token)
     raise typer.Exit(status)
@@ -112,20 +121,25 @@ def connect_to(
     token: str | None = None,
     node: int = 0,
     forwards_agent: bool | None = None,  # noqa: FBT001 - as ssh_command takes it
+    *,
+    keeps: bool = True,
 ) -> int:
-    """Runs ssh, and returns its exit status; `token` is one that only this command was given."""
-    command = _command(reservation, connection, words, node, forwards_agent)
+    """Runs ssh, and returns its exit status; `token` is one that only this command was given.
+
+    A shell on a terminal outlives its connection, and ssh is started again, unless it is not to be kept.
+    """
+
+    def command(after_host: Sequence[str]) -> list[str]:
+        return ssh_command(reservation, connection, after_host, node, forwards_agent=forwards_agent)
+
+    check_active(reservation)
     write_config(reservation, connection)
-    if shutil.which(command[0]) is None:
+    if shutil.which("ssh") is None:
         raise InputError("there is no ssh on this machine; install OpenSSH's client")
-    environment = {**os.environ, "WAVEPOOL_TOKEN": token} if token else None
-    process = subprocess.Popen(command, env=environment)  # noqa: S603 - OpenSSH's own
-    while True:
-        try:
-            return process.wait()
-        except KeyboardInterrupt:
-            # The terminal has sent it to ssh, too.
-            continue
+    environment = {**os.environ, **({"WAVEPOOL_TOKEN": token} if token else {})}
+    on_terminal = is_on_terminal() and sys.stdout.isatty() and os.environ.get("TERM", "dumb") != "dumb"
+    keeps_shell = keeps and not words and on_terminal
+    return Visits(str(reservation["id"]), command, words, environment, keeps_shell).run()
 
 
 def _explain(reservation_id: str, endpoint: str | None, token: str | None) -> None:
@@ -151,18 +165,6 @@ def _forwards_agent(client: ReservationClient, reservation: dict[str, Any], wish
         return None
     say("your ssh agent is forwarded, so programs there can use its keys while you are connected; see --no-agent")
     return True
-
-
-def _command(
-    reservation: dict[str, Any],
-    connection: Connection,
-    words: Sequence[str],
-    node: int,
-    forwards_agent: bool | None,  # noqa: FBT001
-) -> list[str]:
-    """The command that connects; raises InputError if it does not accept logins now."""
-    check_active(reservation)
-    return ssh_command(reservation, connection, words, node, forwards_agent=forwards_agent)
 
 
 def _asked_node(reservation: dict[str, Any]) -> int:

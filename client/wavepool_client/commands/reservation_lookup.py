@@ -77,9 +77,12 @@ def find_whole_reservation(client: ReservationClient, text: str) -> dict[str, An
 
 
 def check_active(reservation: dict[str, Any]) -> None:
-    """Raises InputError with advice if it does not accept logins now."""
+    """Raises InputError with advice if it does not accept logins now.
+
+    One that is expiring does if it was not cancelled, which the gateway knows.
+    """
     state = reservation.get("state")
-    if state == "active":
+    if state in {"active", "expiring"}:
         return
     reservation_id = reservation.get("id")
     wait = wait_text(reservation)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import signal
 import sys
 import threading
 import time
@@ -24,6 +25,7 @@ from websockets.sync.client import connect
 from wavepool_client.errors import WavepoolError
 from wavepool_client.exit_codes import ExitCode
 from wavepool_client.http.connection import resolve
+from wavepool_client.ssh.tunnel_note import TunnelNote
 
 if TYPE_CHECKING:
     from websockets.sync.client import ClientConnection
@@ -38,11 +40,18 @@ GATHERING_SECONDS = 0.0007
 CONNECT_SECONDS = 30
 _NORMAL = 1000
 _TOKEN_GONE = 4401
+_FAULTS_OF_THE_WAY = {0, 1001, 1005, 1006, 1011, 1012, 1013}
+"""Close codes after which the session may still be there, and another tunnel may lead to it; 0 is none."""
+_BUSY = 429
+_SERVER_FAULT = 500
 _STATUSES = {401: ExitCode.AUTHENTICATION, 403: ExitCode.AUTHENTICATION, 404: ExitCode.USAGE, 409: ExitCode.USAGE}
 
 
 def carry(connection: Connection, reservation_id: str, node: int = 0) -> ExitCode:
-    """Carries stdin and stdout until the session closes; if it is refused, says why in one line on stderr."""
+    """Carries stdin and stdout until the session closes; if it is refused, says why.
+
+    That is a note if somebody asks for one, else a line on stderr.
+    """
     url = f"{connection.endpoint.replace('http', 'ws', 1)}/api/v1/reservations/{quote(reservation_id, safe='')}/tunnel"
     url += f"?node={node}" if node else ""
     headers = {"Authorization": f"Bearer {connection.token}"} if connection.token else {}
@@ -63,10 +72,11 @@ def carry(connection: Connection, reservation_id: str, node: int = 0) -> ExitCod
             return _write_stdout(tunnel)
     except InvalidStatus as refusal:
         status = refusal.response.status_code
-        _complain(_detail(refusal.response.body) or f"the gateway answers HTTP {status}")
+        text = _detail(refusal.response.body) or f"the gateway answers HTTP {status}"
+        _complain(text, may_return=status == _BUSY or status >= _SERVER_FAULT)
         return _STATUSES.get(status, ExitCode.UNAVAILABLE)
     except (OSError, WebSocketException) as error:
-        _complain(f"cannot reach the gateway at {connection.endpoint}: {error}")
+        _complain(f"cannot reach the gateway at {connection.endpoint}: {error}", may_return=True)
         return ExitCode.UNAVAILABLE
 
 
@@ -98,7 +108,8 @@ def _write_stdout(tunnel: ClientConnection) -> ExitCode:
         code, reason = (closed.rcvd.code, closed.rcvd.reason) if closed.rcvd else (0, "the connection broke")
         if code == _NORMAL:
             return ExitCode.ACCEPTED
-        _complain(reason or f"the gateway closed the connection ({code})")
+        is_lost = code in _FAULTS_OF_THE_WAY
+        _complain(reason or f"the gateway closed the connection ({code})", is_lost=is_lost, may_return=is_lost)
         return ExitCode.AUTHENTICATION if code == _TOKEN_GONE else ExitCode.UNAVAILABLE
     except BrokenPipeError:
         return ExitCode.ACCEPTED
@@ -111,8 +122,10 @@ def _detail(body: bytes | bytearray | None) -> str:
         return ""
 
 
-def _complain(text: str) -> None:
+def _complain(text: str, *, is_lost: bool = False, may_return: bool = False) -> None:
     line = " ".join(text.split())
+    if TunnelNote(line, is_lost, may_return).leave():
+        return
     sys.stderr.write(f"wavepool: {line}\n")
     sys.stderr.flush()
 
@@ -133,4 +146,6 @@ def leave(code: ExitCode) -> None:
 
 
 if __name__ == "__main__":
+    # Ctrl-C is for ssh, and ends this, too, without words.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     leave(run(*sys.argv[1:3]))

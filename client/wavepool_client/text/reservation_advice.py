@@ -81,6 +81,8 @@ def refusal_lines(one: Fields, offered: Sequence[str], caller: str = "") -> list
     state = str(one.get("state"))
     if state != "active":
         why = f" ({one['message']})" if one.get("message") else ""
+        if state == "expiring":
+            return [f"the reservation is ending{why}, and your connection ended with it: {_over_advice(one)[0]}"]
         return [f"the reservation is {state}{why} and does not accept logins: {advice(one)[0]}"]
     allowed = cast("list[Fields]", one.get("keys") or [])
     users = ", ".join(f"{key.get('user')} with {key.get('type')} {key.get('fingerprint')}" for key in allowed)
@@ -103,10 +105,10 @@ def _way_in(one: Fields, caller: str) -> str:
 
 
 def _expiring_advice(one: Fields) -> list[str]:
-    found = ["copy what you need now: its session ends in two minutes, and cannot be extended"]
+    ends = "it ends within two minutes, or half a minute if it was cancelled, and cannot be extended"
     if not one.get("disk_name"):
-        return found
-    return [f"there is no need to copy its home: it is saved to disk {one['disk_name']} before it ends", *_kept(one)]
+        return [f"save and copy what you need now, where you are connected: {ends}"]
+    return [f"save your work now: {ends}; then its home is saved to disk {one['disk_name']}", *_kept(one)]
 
 
 def _over_advice(one: Fields) -> list[str]:
@@ -135,7 +137,7 @@ def _kept(one: Fields) -> list[str]:
 
 def _active_advice(one: Fields) -> list[str]:
     found = ["connect: wavepool connect ID"]
-    if not one.get("last_login_at"):
+    if not (one.get("last_login_at") or one.get("extensions")):
         waited = "30 minutes after its start" if one.get("start_time") else "after an hour"
         found.append(f"log in soon: an unused reservation is ended {waited}, or after the operator's time")
     if one.get("oom_count"):

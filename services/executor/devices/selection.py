@@ -23,6 +23,15 @@ def selected(device: Device, devices: Sequence[int]) -> Device:
 
 
 @runtime_checkable
+class Preparable(Protocol):
+    """A device whose toolchain can be prepared when the first run needs it."""
+
+    def prepare(self) -> None:
+        """Prepare the toolchain, if that was not done; raises ToolchainError."""
+        ...
+
+
+@runtime_checkable
 class Maskable(Protocol):
     """A device with compute units that a run can leave to others: an addition to Device, found with `isinstance`."""
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable
 from datetime import datetime
 
+from hipcpu.build_folder import ToolchainError
 from servicekit import logging
 from servicekit.clock import Clock
 from servicekit.request_id import set_request_id
 from services.executor import metrics
 from services.executor.core.model.run_events import verdict_of
 from services.executor.judges.pool import JudgePool
-from services.executor.leases.errors import RunConflictError, UnknownRunError
+from services.executor.leases.errors import RunConflictError, UnfitError, UnknownRunError
 from services.executor.runs.admission import Admission, Capacity, EndReason
 from services.executor.runs.execution import Execution
 from services.executor.runs.health_check import HealthCheck
@@ -22,7 +25,16 @@ log = logging.get_logger(__name__)
 class Runs:
     """All runs. They live on one event loop."""
 
-    def __init__(self, judges: JudgePool, health_check: HealthCheck, clock: Clock, admission: Admission) -> None:
+    def __init__(
+        self,
+        judges: JudgePool,
+        health_check: HealthCheck,
+        clock: Clock,
+        admission: Admission,
+        prepare: Callable[[], None],
+    ) -> None:
+        """`prepare` is what runs wait for, and sessions do not; it raises ToolchainError."""
+        self._prepare = prepare
         self._judges = judges
         self._health_check = health_check
         self._clock = clock
@@ -51,6 +63,10 @@ class Runs:
         """
         if spec.run_id not in self._executions:
             await self._admission.settle()
+            try:
+                await asyncio.to_thread(self._prepare)
+            except ToolchainError as error:
+                raise UnfitError(str(error)) from error
         async with self._admission.turn:
             self._forget()
             known = self._executions.get(spec.run_id)

@@ -90,7 +90,7 @@ _TRIAL = Limits(timedelta(seconds=60), timedelta(seconds=60), 256, 16, 16, _LAST
 """Limits of a sandbox that runs nothing."""
 _NETWORK_ENDED = "The network of this session has ended. Save what you need, and reserve again if you need it."
 _CLIENT_CONFIG = Path("/etc/ssh/ssh_config")
-_TOOLS = ("rsync", "ssh")
+_TOOLS = ("rsync", "ssh", "tmux")
 _OUR_FILES = ("passwd", "group", "nsswitch.conf", "hosts", "profile", "resolv.conf")
 # What shells, editors and programs expect in /etc, and that says nothing about this machine's people.
 _ETC = (
@@ -510,7 +510,7 @@ def _write(
     nameserver = plan.nameserver if plan else None
     name = host_name(order.session_id)
     shell = order.image.shell if order.image else SHELL
-    # An image may lack them. People copy files with rsync, and launchers begin on other nodes with ssh.
+    # An image may lack them. People copy files with rsync, launchers begin on other nodes with ssh, tmux keeps shells.
     found = {name: shutil.which(name, path="/usr/bin") for name in _TOOLS}
     tools = {name: root.tools.script(path) for name, path in found.items() if path} if root.tools else {}
     environment["PATH"] += f":{IN_SANDBOX}/bin" if tools else ""

@@ -61,6 +61,11 @@ START_SECONDS = 60.0
 ANSWER_SECONDS = 10.0
 _LAST_WORDS = timedelta(seconds=2)
 """Time for people to read why the session ends, in which its programs have been asked to end."""
+_LAST = 2.0
+"""Seconds before the kill at which terminals are asked to end if the time is up, so that their last lines get out."""
+_ASKED = (
+    "This session was ended by request. Its programs are asked to end now, and connections end with the last of them."
+)
 _MOST_STATUS = 255
 _MOST_DETAILS = 4_000
 """Characters of why a session ended."""
@@ -202,7 +207,10 @@ class Session:
         self._end(_REASONS.get(reason, session_pb2.SESSION_END_REASON_CLOSED))
 
     def close(self, grace: timedelta, reason: session_pb2.SessionEndReason.ValueType, words: str = "") -> None:
-        """End the session: its processes are asked at once, after the `words`, and killed after `grace`.
+        """End the session: its programs are asked at once, after the `words`, and what is left is killed after `grace`.
+
+        Connections last until all programs have ended; if its time is up, until the last moment, as people may be
+        saving something by hand.
 
         A repeated call may bring their end forward, and never puts it off: who cancels a session asks until it is over.
         """
@@ -212,10 +220,14 @@ class Session:
         self._reason = self._reason or reason
         asked = self._kill_time is not None
         self._kill_time = min(self._clock.now() + grace, self._kill_time or self._timetable.kill_time)
+        if not asked and reason == session_pb2.SESSION_END_REASON_CLOSED:
+            left = (self._kill_time - self._clock.now()).total_seconds()
+            words = f"{_ASKED} What is left ends in {left:.0f} s."
         if words:
             self._tell(order="notify", number=0, text=words)
         if not asked:
-            self._tell(order="hang_up")
+            by_time = reason == session_pb2.SESSION_END_REASON_EXPIRED
+            self._tell(order="hang_up", terminals_seconds=max(0, grace.total_seconds() - _LAST) if by_time else 0)
 
     async def carry_out(self) -> None:
         """Open the session and wait for its end. Afterwards nothing of it is left, or `leaves_processes` is set."""
@@ -589,7 +601,11 @@ class Session:
             text = f"This session ends in {minutes} minutes, at {end}. Save your work, or extend it."
         else:
             seconds = self._timetable.grace.total_seconds()
-            text = f"The time of this session is up. Everything in it ends in {seconds:.0f} s."
+            asked = (self._timetable.hang_up_time - self._timetable.end_time).total_seconds()
+            text = (
+                f"The time of this session is up. Save your work: its programs are asked to end in {asked:.0f} s, and "
+            )
+            text += f"what is left ends in {seconds:.0f} s, with the connections."
         self._tell(order="warn", name=f"WARN_EXPIRES_IN_{minutes}MIN.txt", text=text)
         self.events.record(SessionEvent(warning=session_pb2.SessionWarning(minutes_left=minutes)))
 

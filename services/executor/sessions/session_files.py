@@ -25,6 +25,8 @@ WORKSPACE = "/workspace"
 SHELL = "/bin/bash"
 IN_SANDBOX = Path("/session")
 """Where the sandbox has the folder, read-only."""
+KEEP = IN_SANDBOX / "keep"
+"""What gives people a shell that outlives their connection; the client has the path, too (`ssh/kept_shell.py`)."""
 COMMAND = IN_SANDBOX / "command.json"
 """How the image's own command is started, if it is."""
 COMMAND_OUTPUT = f"{WORKSPACE}/entrypoint.log"
@@ -82,9 +84,7 @@ export WAVEPOOL_USER="$_user" SHELL={{shell}}
 if [ $# = 0 ]; then exec {{shell}} -l; fi
 exec {{shell}} "$@"
 """
-# Read by login shells, so by people at a terminal: neither by `ssh HOST COMMAND` nor by sftp.
-_PROFILE = """\
-export LANG="${LANG:-C.UTF-8}"
+_TERMINAL = """\
 # A terminal that this machine does not know would leave programs without cursor and colours.
 case "$TERM" in
 '' | dumb) ;;
@@ -97,6 +97,13 @@ case "$TERM" in
     unset _found _folder
     ;;
 esac
+"""
+# Read by login shells, so by people at a terminal: neither by `ssh HOST COMMAND` nor by sftp.
+_PROFILE = (
+    f"""\
+export LANG="${{LANG:-C.UTF-8}}"
+{_TERMINAL}"""
+    """\
 if [ -n "$BASH_VERSION" ]; then
     PS1='\\u@\\h:\\w\\$ '
     [ -r /etc/bash.bashrc ] && . /etc/bash.bashrc
@@ -113,6 +120,56 @@ fi
 if [ -n "$BASH_VERSION" ] && ! [ -e ~/.bash_profile ] && ! [ -e ~/.bash_login ] && ! [ -e ~/.profile ]; then
     if [ -r ~/.bashrc ]; then . ~/.bashrc; fi
 fi
+"""
+)
+# `keep NAME [again]`: a login shell that outlives its connection, in a tmux of its own; with the same NAME, back to it.
+# The empty lines scroll what is on the terminal out of tmux's way. An image may describe no terminals and no locales.
+_KEEP = (
+    f"""\
+#!/bin/sh
+_kept=/tmp/wavepool-shell-$1
+_tmux="tmux -u -S $_kept/tmux -f {IN_SANDBOX}/tmux.conf"
+_why='nothing of it is left'
+{_TERMINAL}"""
+    """\
+if [ -d /.wavepool ]; then
+    export LOCPATH=/.wavepool/usr/lib/locale TERMINFO_DIRS=/etc/terminfo:/lib/terminfo:/usr/share/terminfo
+    TERMINFO_DIRS=$TERMINFO_DIRS:/.wavepool/usr/lib/terminfo:/.wavepool/usr/share/terminfo
+fi
+if ! [ -e "$_kept/status" ] && ! $_tmux has-session 2>/dev/null; then
+    command -v tmux >/dev/null || { _tmux=; _why='there is no tmux here, which would have kept it'; }
+    [ "$2" ] && printf 'wavepool: this is a new shell; the one before is gone: %s\\n' "$_why" >&2
+    [ "$_tmux" ] || exec "$SHELL" -l
+    mkdir -p -m 700 "$_kept"
+fi
+if [ -S "$SSH_AUTH_SOCK" ]; then
+    ln -sfn "$SSH_AUTH_SOCK" "$_kept/agent"
+    export SSH_AUTH_SOCK="$_kept/agent"
+fi
+if ! [ -e "$_kept/status" ]; then
+    printf '\\n%.0s' $(seq "$(stty size | cut -d ' ' -f 1)")
+    if $_tmux has-session 2>/dev/null; then
+        $_tmux attach-session -d >/dev/null
+    else
+        _shell='unset TMUX TMUX_PANE LOCPATH TERMINFO_DIRS; "$SHELL" -l; echo $? >"$0/status"'
+        $_tmux new-session /bin/sh -c "$_shell" "$_kept" >/dev/null
+    fi
+fi
+_status=$(cat "$_kept/status" 2>/dev/null) && rm -r "$_kept"
+exit "${_status:-1}"
+"""
+)
+# Nobody is to notice it: no keys of its own, no line of its own, and the terminal scrolls as without it.
+_TMUX = """\
+set -g prefix None
+unbind -a
+unbind -a -T root
+set -g status off
+set -s escape-time 0
+set -s set-clipboard on
+set -g default-terminal tmux-256color
+set -ga terminal-overrides ',*:smcup@:rmcup@'
+set -g update-environment ''
 """
 # For connections to other nodes. What people have in their own ~/.ssh/config counts more.
 _CLIENT_CONFIG = f"""\
@@ -166,6 +223,8 @@ class SessionFiles:
         self.write_keys(keys)
         self._text("passwd", f"{USER}:x:{accounts_id}:{accounts_id}:{USER}:{HOME}:{IN_SANDBOX}/shell\n")
         _write(self.folder / "shell", _SHELL.format(shell=shlex.quote(shell)).encode(), _PROGRAM)
+        _write(self.folder / KEEP.name, _KEEP.encode(), _PROGRAM)
+        self._text("tmux.conf", _TMUX)
         # With a group `tty`, an sshd that is not root cannot make terminals.
         self._text("group", f"{USER}:x:{accounts_id}:\n")
         # The machine's own would set another PATH for login shells.

@@ -15,7 +15,7 @@ LONGEST_SIGNALS = timedelta(seconds=30)
 class Timetable:
     """A session's end, and which of its warnings are still to come.
 
-    The session lives on for `grace` after `end_time`. Nothing of it is left then: its processes get SIGHUP and SIGTERM
+    The session lives on for `grace` after `end_time`. Nothing of it is left then: its programs get SIGTERM
     at `hang_up_time`, and SIGKILL at `kill_time`.
     """
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -40,6 +40,8 @@ class Capabilities:
     """The device's profiler, or why it has none."""
     registries: Sequence[str] = ()
     """Those that images of sessions may come from."""
+    prepare: Callable[[], None] = lambda: None
+    """Prepares what runs need and sessions do not; raises ToolchainError. Runs wait for it."""
     masks_compute_units: bool = False
     """Whether runs that share a device can each have compute units of their own."""
 

@@ -70,6 +70,78 @@ def test_reserve_does_not_connect_if_it_is_not_to(terminal: Callable[..., Termin
         assert "ssh to" not in run.shown
 
 
+LOST = '{"is_lost": true, "may_return": true}'
+AWAY = '{"may_return": true}'
+
+
+def ssh_that_ends(tmp_path: Path, *ends: tuple[int, str]) -> Path:
+    """An ssh whose runs end one after another with these statuses and notes; gives a file with their last words."""
+    asked = tmp_path / "asked"
+    cases = [
+        f"{number}) printf %s '{note}' >$WAVEPOOL_TUNNEL_NOTE; exit {status};;"
+        for number, (status, note) in enumerate(ends)
+    ]
+    lines = [
+        "#!/bin/sh",
+        "for word; do :; done",
+        f'echo "$word" >>{asked}',
+        f"case $(($(wc -l <{asked}) - 1)) in",
+        *cases,
+        "esac",
+    ]
+    (tmp_path / "bin" / "ssh").write_text("\n".join(lines))
+    return asked
+
+
+def test_a_shell_comes_back_after_its_connection_was_lost(
+    terminal: Callable[..., Terminal], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    asked = ssh_that_ends(tmp_path, (255, LOST), (255, AWAY), (7, ""))
+    run = terminal("connect", ID)
+    assert run.ended() == 7
+    assert "Connection lost; reconnecting" in run.shown
+    first, *others = (line.split("exec ")[1].split(";")[0] for line in asked.read_text().splitlines())
+    assert others == [f"{first} again"] * 2
+
+
+@pytest.mark.parametrize(
+    ("words", "ends", "status", "said"),
+    [
+        (("--", "make"), [(255, LOST)], 255, "The command is not started again"),
+        (("--no-keep",), [(255, LOST)], 255, "Connection lost, and with it the shell"),
+        ((), [(255, LOST), (255, '{"text": "it is over"}')], 255, "wavepool: it is over"),
+        ((), [(255, AWAY)], 255, "ssh ended with 255"),
+    ],
+)
+def test_what_cannot_come_back_ends_with_a_reason(
+    terminal: Callable[..., Terminal],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    words: tuple[str, ...],
+    ends: list[tuple[int, str]],
+    status: int,
+    said: str,
+) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    asked = ssh_that_ends(tmp_path, *ends)
+    run = terminal("connect", ID, *words)
+    assert (run.ended(), said in run.shown) == (status, True), run.shown
+    assert len(asked.read_text().splitlines()) == len(ends)
+
+
+def test_ctrl_c_ends_the_reconnecting(
+    terminal: Callable[..., Terminal], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    ssh_that_ends(tmp_path, (255, LOST), *[(255, AWAY)] * 50)
+    run = terminal("connect", ID)
+    run.see("reconnecting")
+    run.interrupt()
+    assert run.ended() == 130
+    assert f"wavepool connect {ID} -- -t /session/keep " in run.shown
+
+
 @pytest.mark.parametrize(("answer", "host"), [("2", "wp-aaaaaaaa-1"), ("", "wp-aaaaaaaa")])
 def test_connect_asks_which_of_several_machines(
     terminal: Callable[..., Terminal], gateway: ScriptedGateway, answer: str, host: str

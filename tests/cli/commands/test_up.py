@@ -140,6 +140,13 @@ def test_up_refuses_to_start_with_code_of_older_protos(tmp_path: Path, monkeypat
     assert "billing.proto is out of date: run `make setup`" in " ".join(run.err.split())
 
 
+def test_up_says_that_reservations_need_no_toolchain(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WAVEPOOL_CACHE_DIR", str(tmp_path / "cache"))
+    with claimed(tmp_path, "http://127.0.0.1:9000"):
+        said = " ".join(wavepool("up", "--data-dir", str(tmp_path), "--free-ports").err.split())
+    assert "reservations can start, kernels not yet: the cpu toolchain is not prepared; run `python -m hipcpu." in said
+
+
 def test_a_setting_that_executors_would_refuse_is_reported_before_anything_starts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

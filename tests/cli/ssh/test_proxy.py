@@ -9,10 +9,13 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from http import HTTPStatus
+from pathlib import Path
 from typing import Any
 
 import pytest
 from websockets.sync.server import Server, ServerConnection, serve
+
+from wavepool_client.ssh.tunnel_note import NOTE, TunnelNote, note_in
 
 PATH = "/api/v1/reservations/res_01J/tunnel"
 
@@ -58,8 +61,9 @@ def gateway() -> Iterator[tuple[Gateway, str]]:
     thread.join()
 
 
-def proxy(url: str, sent: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+def proxy(url: str, sent: bytes = b"", note: Path | None = None) -> subprocess.CompletedProcess[bytes]:
     environment = {**os.environ, "WAVEPOOL_ENDPOINT": url, "WAVEPOOL_TOKEN": "wp_user"}
+    environment |= {NOTE: str(note)} if note else {}
     command = [sys.executable, "-m", "wavepool_client.ssh.proxy", "res_01J"]
     return subprocess.run(command, input=sent, env=environment, capture_output=True, check=False, timeout=60)
 
@@ -96,6 +100,28 @@ def test_a_tunnel_that_is_cut_says_why(gateway: tuple[Gateway, str], close: int,
     scripted.handle = lambda tunnel: tunnel.close(close, "it is over")
     done = proxy(url)
     assert (done.returncode, done.stderr) == (code, b"wavepool: it is over\n")
+
+
+@pytest.mark.parametrize(
+    ("close", "refusal", "note"),
+    [
+        (1000, 0, TunnelNote()),
+        (1011, 0, TunnelNote("it is over", is_lost=True, may_return=True)),
+        (1012, 0, TunnelNote("it is over", is_lost=True, may_return=True)),
+        (4409, 0, TunnelNote("it is over")),
+        (0, 503, TunnelNote("the gateway answers HTTP 503", may_return=True)),
+        (0, 409, TunnelNote("the gateway answers HTTP 409")),
+    ],
+)
+def test_the_command_that_started_ssh_may_have_the_end_as_a_note(
+    gateway: tuple[Gateway, str], tmp_path: Path, close: int, refusal: int, note: TunnelNote
+) -> None:
+    scripted, url = gateway
+    scripted.handle = lambda tunnel: tunnel.close(close, "it is over")
+    if refusal:
+        scripted.answer = lambda connection, _: connection.respond(HTTPStatus(refusal), "")
+    assert proxy(url, note=tmp_path / "note").stderr == b""
+    assert note_in(tmp_path / "note") == note
 
 
 def test_a_gateway_that_is_not_there_is_one_line() -> None:

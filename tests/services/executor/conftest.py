@@ -68,6 +68,7 @@ async def start_executor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Asy
             judges: Callable[[], Awaitable[Judge]] = start_judge,
             clock: Clock | None = None,
             session_sandbox: SessionSandbox | str = "no session in this test",
+            prepare: Callable[[], None] = lambda: None,
             **settings: object,
         ) -> tuple[ExecutorServer, Client]:
             tokens = {"token": LEASE_TOKEN, "admin_token": ADMIN_TOKEN}
@@ -77,7 +78,8 @@ async def start_executor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Asy
             device = replace(CAPABILITIES.device, is_gpu=is_gpu)
             inventory = InventoryReader(machine or CpuDevice(), SystemClock())
             await inventory.read()
-            capabilities = replace(CAPABILITIES, device=device, inventory=inventory, clock=clock or CAPABILITIES.clock)
+            facts = {"device": device, "inventory": inventory, "prepare": prepare}
+            capabilities = replace(CAPABILITIES, **facts, clock=clock or CAPABILITIES.clock)
             job = CoreJob(canary, Mode.SANDBOX)
             server = build_server(chosen, capabilities, signer, judges, job, session_sandbox)
             await server.start()

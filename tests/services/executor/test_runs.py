@@ -11,6 +11,7 @@ import pytest
 from wavepool.executor.v1 import run_event_pb2
 from wavepool.submission.v1 import submission_pb2
 
+from hipcpu.build_folder import ToolchainError
 from tests.services.executor.client import QUICK, Client, StartExecutor, held, name_of, refusal, request
 from tests.services.executor.conftest import start_soon_killed_judge
 
@@ -22,6 +23,19 @@ async def test_a_run_streams_numbered_events_and_ends_with_its_verdict(client: C
     assert [event.seq for event in events] == [1, 2, 3]
     assert events[-1].finished.verdict == run_event_pb2.VERDICT_ACCEPTED
     assert events[-1].finished.billable.ToTimedelta() > timedelta(0)
+
+
+async def test_a_run_waits_for_the_toolchain_and_is_refused_without_one(start_executor: StartExecutor) -> None:
+    faults = iter(["run `uv sync --extra cpu`", ""])
+
+    def prepare() -> None:
+        if fault := next(faults):
+            raise ToolchainError(fault)
+
+    _, client = await start_executor(prepare=prepare)
+    failure = await refusal(client.run(request(QUICK)))
+    assert (failure.code, failure.message) == (grpc.StatusCode.ABORTED, "run `uv sync --extra cpu`")
+    assert name_of((await client.run(request(QUICK)))[-1]) == "finished"
 
 
 async def test_a_second_run_with_the_same_id_attaches_and_does_not_run_twice(client: Client, tmp_path: Path) -> None:

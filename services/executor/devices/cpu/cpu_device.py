@@ -15,7 +15,7 @@ import psutil
 
 from hipcpu import toolchain
 from hipcpu.build_folder import BuildKind
-from hipcpu.prepare import refresh
+from hipcpu.prepare import prepare, refresh
 from services.executor.devices.cpu.sanitized import SanitizedCpuDevice
 from services.executor.devices.device import DeviceDescription, Toolchain
 from services.executor.devices.kernel_trace import FILE_NAME, read_trace
@@ -57,6 +57,10 @@ class CpuDevice:
     def toolchain(self) -> Toolchain:
         """Return the toolchain in the cache; raises ToolchainError if it was not prepared."""
         return _toolchain(refresh().device.name)
+
+    def prepare(self) -> None:
+        """Prepare the toolchain if that was not done, which takes one to three minutes; raises ToolchainError."""
+        prepare()
 
     def build_command(self, folder: Path, kind: BuildKind) -> Command:
         """Return the Python command that runs both front ends, the join, the code generator and the linker."""

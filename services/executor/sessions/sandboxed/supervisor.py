@@ -43,6 +43,8 @@ _END_SECONDS = 5.0
 MOST_NODE_CONNECTIONS = 256
 _SSHD_NAMES = ("sshd", "ld-linux")
 """The second is its name if the loader starts it."""
+_KEPT_SHELL_NAMES = ("tmux: ", "keep")
+"""Names of what carries a kept shell's terminal; the second is that of `/session/keep`."""
 _KILLED_FIRST = "700"
 """oom_score_adj of everything that people start, so that the supervisor is not what the kernel kills."""
 _COMMAND = 0
@@ -51,6 +53,9 @@ _NO_PROGRAM = 127
 _NOT_STARTED = 126
 _SIGNALLED = 128
 """What a shell gives in place of an exit status."""
+_SHELLS = {"ash", "bash", "busybox", "dash", "fish", "ksh", "sh", "tcsh", "zsh"}
+_GROUP_FIELD, _TERMINAL_FIELD = 2, 4
+"""Of what `stat` gives: a process's group, and the number of its terminal."""
 _SET_DUMPABLE, _SET_CHILD_SUBREAPER = 4, 36
 """Options of prctl(2)."""
 
@@ -74,7 +79,7 @@ class Supervisor:
         self._is_ending = False
         self._has_outsiders = False
         self._asked: set[int] = set()
-        self._alone_since = 0.0
+        self._alone_since = self._terminals_end = 0.0
         self._wakers = socket.socketpair()
 
     def prepare(self) -> None:
@@ -263,13 +268,17 @@ class Supervisor:
             with contextlib.suppress(OSError):
                 path.unlink()
 
-    def _hang_up(self) -> None:
-        """Ask everything to end, and report when nothing is left."""
+    def _hang_up(self, terminals_seconds: float) -> None:
+        """Ask everything to end, and report when nothing is left. Terminals have at least so long."""
         self._alone_since = time.monotonic()
+        self._terminals_end = self._alone_since + terminals_seconds
         self._is_ending = True
 
     def _ask_to_end(self) -> None:
-        """Ask what was not asked before; connections come last, so that last words get out."""
+        """Ask what was not asked before; terminals and connections come last, so that people see what is saved.
+
+        What begins while others are ending is left to them, as it may be what saves their work.
+        """
         parents = parents_of_all()
         remaining = set(below([os.getpid()], parents)) - set(self._keepers)
         if not remaining:
@@ -277,13 +286,20 @@ class Supervisor:
             self._is_ending = False
         of_open = below(self._kept(lambda one: one.number in self._logs), parents)
         connections = {pid for pid in of_open if name_of(pid).startswith(_SSHD_NAMES)}
+        if connections:
+            # A kept shell may have begun with a connection that is closed.
+            connections |= {pid for pid in remaining if name_of(pid).startswith(_KEPT_SHELL_NAMES)}
+            connections |= waiting_shells(parents, connections)
+        now = time.monotonic()
         if programs := remaining - connections:
-            self._alone_since = time.monotonic()
-        has_waited = time.monotonic() - self._alone_since > _LAST_WORDS_SECONDS
-        asked = (remaining if has_waited else programs) - self._asked
+            self._alone_since = now
+        has_waited = now > max(self._alone_since + _LAST_WORDS_SECONDS, self._terminals_end)
+        asked = remaining if has_waited else programs
+        asked = asked - self._asked if has_waited or not asked & self._asked else set[int]()
         self._asked |= asked
-        for number in (signal.SIGHUP, signal.SIGTERM):
-            send(number, asked)
+        # Few programs save anything at SIGHUP, and interactive shells take no notice of SIGTERM.
+        send(signal.SIGTERM, asked)
+        send(signal.SIGHUP, asked & connections)
 
     def _pass_on(self, number: int) -> None:
         log = self._logs.get(number)
@@ -440,6 +456,23 @@ def below(roots: Iterable[int], parents: dict[int, int]) -> list[int]:
     return [pid for pid in parents if pid not in tops and is_below(pid)]
 
 
+def waiting_shells(parents: dict[int, int], others: set[int]) -> set[int]:
+    """The shells at terminals that run nothing themselves: what they have started has process groups of its own.
+
+    Children among `others` do not count.
+    """
+    found = {pid: fields for pid in parents if name_of(pid) in _SHELLS and (fields := stat(pid)) and terminal_of(pid)}
+    busy = {
+        parent
+        for pid, parent in parents.items()
+        if pid not in others
+        and (own := stat(pid))
+        and parent in found
+        and own[_GROUP_FIELD] == found[parent][_GROUP_FIELD]
+    }
+    return set(found) - busy
+
+
 def has_mark(pid: int, marks: list[bytes]) -> bool:
     """True if a process was started with one of these variables."""
     try:
@@ -465,12 +498,24 @@ def stat(pid: int) -> list[str]:
         return []
 
 
+def terminal_of(pid: int) -> int:
+    """The device number of a process's terminal; 0 if it has none, or is gone."""
+    fields = stat(pid)
+    return int(fields[_TERMINAL_FIELD]) if fields else 0
+
+
 def write_to_terminals(text: str) -> int:
-    """Write a text to every terminal; returns the number of terminals. One that is not read is passed over."""
+    """Write a text to every terminal; returns the number of terminals. One that is not read is passed over.
+
+    A terminal that tmux draws on shows what is written to those within.
+    """
     shown = "\r\n\a*** " + text.replace("\n", "\r\n") + "\r\n"
     written = 0
+    drawn_on = {terminal_of(pid) for pid in parents_of_all() if name_of(pid) == "tmux: client"}
     for path in Path("/dev/pts").glob("[0-9]*"):
         with contextlib.suppress(OSError):
+            if path.stat().st_rdev in drawn_on:
+                continue
             terminal = os.open(path, os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK)
             try:
                 os.write(terminal, shown.encode())

@@ -19,6 +19,7 @@ from google.protobuf.duration_pb2 import Duration
 from wavepool.executor.v1 import inventory_pb2, session_pb2, session_pb2_grpc
 
 from servicekit.rpc.proto_time import instant_to_proto
+from services.executor.sessions.session_files import KEEP
 from tests.services.executor.client import ADMIN_TOKEN, LEASE_TOKEN
 from tests.ssh_keys import new_key
 
@@ -158,9 +159,11 @@ class Access:
         }
         return ["-F", "none", *(word for name, value in settings.items() for word in ("-o", f"{name}={value}"))]
 
-    async def start(self, person: Person, *command: str, program: str = "ssh", stdin: int = DEVNULL) -> Process:
+    async def start(
+        self, person: Person, *command: str, program: str = "ssh", stdin: int = DEVNULL, term: str = "dumb"
+    ) -> Process:
         words = [program, *self.options(person), *command]
-        environment = {**os.environ, "TERM": "dumb"}
+        environment = {**os.environ, "TERM": term}
         return await asyncio.create_subprocess_exec(*words, stdin=stdin, stdout=PIPE, stderr=STDOUT, env=environment)
 
     async def run(self, person: Person, command: str, *options: str) -> tuple[int, str]:
@@ -178,9 +181,17 @@ class Access:
             await terminal.see("my-shell")
             yield terminal
         finally:
-            if terminal.process.returncode is None:
-                terminal.process.kill()
-            await terminal.process.wait()
+            await terminal.cut()
+
+    @asynccontextmanager
+    async def kept(self, person: Person, *words: str, environment: str = "") -> AsyncGenerator[Terminal]:
+        """A terminal on a shell that outlives it: `words` are its name, and `again` if it was there before."""
+        keep = f"{environment} stty rows 24 cols 200; {KEEP} {' '.join(words)}"
+        terminal = Terminal(await self.start(person, "-tt", "dev@session", keep, stdin=PIPE, term="xterm-256color"))
+        try:
+            yield terminal
+        finally:
+            await terminal.cut()
 
 
 class Terminal:
@@ -208,6 +219,12 @@ class Terminal:
                 assert chunk, f"the terminal was closed before it showed {text!r}: {self.seen!r}"
                 self.seen += chunk.decode(errors="replace")
         self.seen = self.seen.partition(text)[2]
+
+    async def cut(self) -> None:
+        """Breaks the connection, if it is there."""
+        if self.process.returncode is None:
+            self.process.kill()
+        await self.process.wait()
 
     async def ended(self) -> int:
         """Waits until ssh has ended; returns its exit status."""

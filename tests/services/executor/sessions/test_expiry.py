@@ -59,7 +59,7 @@ async def test_at_its_end_a_session_hears_last_words_then_signals_and_is_gone_af
         await terminal.type("""export H=hung; exec sh -c 'trap "echo \\$H-up; exit 3" HUP TERM; echo rea""dy; cat'""")
         await terminal.see("ready")
         machine.pass_time(minutes=10)
-        await terminal.see("The time of this session is up. Everything in it ends in 120 s.")
+        await terminal.see("are asked to end in 90 s, and what is left ends in 120 s, with the connections.")
         machine.pass_time(seconds=89)
         assert await access.run(alice, "echo still here") == (0, "still here\n")
 
@@ -70,6 +70,31 @@ async def test_at_its_end_a_session_hears_last_words_then_signals_and_is_gone_af
         assert ended.reason == session_pb2.SESSION_END_REASON_EXPIRED
         assert not ended.unkillable
         assert machine.server.admission.in_flight == []
+
+
+SAVES = "trap 'sleep 3; echo sav''ed; exit' TERM; echo rea''dy; sleep 4718 & wait"
+
+
+@pytest.mark.parametrize("ends", ["by time", "by request"])
+async def test_a_terminal_lives_as_long_as_what_it_waits_for(machine: Machine, alice: Person, ends: str) -> None:
+    async with machine.session(alice, minutes=10) as access, access.kept(alice, "mine") as shell:
+        await shell.see("Welcome")
+        await shell.type(f'sh -c "{SAVES}"')
+        await shell.see("ready")
+        if ends == "by time":
+            machine.pass_time(minutes=10)
+            machine.pass_time(seconds=90)
+        else:
+            await machine.client.close(access.session_id, seconds=30)
+            await shell.see("*** This session was ended by request. Its programs are asked to end now")
+            await shell.see("What is left ends in 30 s.")
+        await shell.see("saved")
+        if ends == "by time":
+            await shell.type("echo still 'he're")
+            await shell.see("still here")
+            machine.pass_time(seconds=30)
+        await shell.ended()
+        await access.events.reach("ended")
 
 
 async def test_what_ignores_the_signals_is_killed_when_the_grace_is_over(machine: Machine, alice: Person) -> None:

@@ -105,6 +105,19 @@ async def test_the_steps_and_the_digest_are_reported(
     assert all(0 <= percent <= 100 for percent in percents)
 
 
+async def test_the_machines_tmux_keeps_shells_though_the_image_has_none(
+    image_machine: Machine, alice: Person, registry: ImageRegistry
+) -> None:
+    async with image_machine.session(alice, slots=SLOTS[0], image=f"{registry.address}/tiny:1") as access:
+        async with access.kept(alice, "mine") as shell:
+            await shell.see("Welcome to Wavepool")
+            await shell.type("number=41; echo 'read'y")
+            await shell.see("ready")
+        async with access.kept(alice, "mine", "again") as shell:
+            await shell.type("exit $((number - 34))")
+            assert await shell.ended() == 7
+
+
 @pytest.mark.rsync
 async def test_files_come_and_go_by_sftp_scp_and_rsync_though_the_image_has_none_of_them(
     image_machine: Machine, alice: Person, registry: ImageRegistry, tmp_path: Path

@@ -247,6 +247,48 @@ async def test_a_client_that_vanishes_ends_its_shell_and_no_more(machine: Machin
         assert await access.run(alice, "echo still here") == (0, "still here\n")
 
 
+async def test_a_kept_shell_outlives_its_connection_and_has_its_own_exit_status(
+    machine: Machine, alice: Person
+) -> None:
+    async with machine.session(alice) as access:
+        async with access.kept(alice, "mine") as shell:
+            await shell.see("Welcome to Wavepool")
+            await shell.type("number=41; cd /workspace; echo 'read'y $WAVEPOOL_USER")
+            await shell.see("ready alice")
+        await access.events.reach("logout")
+        async with access.kept(alice, "mine", "again") as shell:
+            await shell.type("echo still $((number + 1)) in $PWD")
+            await shell.see("still 42 in /workspace")
+            assert await machine.client.notify(access.session_id, "Lunch is ready") == 1
+            await shell.see("*** Lunch is ready")
+            await shell.type("exit 7")
+            assert await shell.ended() == 7
+        assert await access.run(alice, "ls /tmp | grep wavepool; pgrep tmux") == (1, "")
+
+
+@pytest.mark.parametrize(
+    ("environment", "why"), [("", "nothing of it is left"), ("PATH=/session;", "there is no tmux here")]
+)
+async def test_a_shell_that_could_not_be_kept_is_a_new_one_and_says_so(
+    machine: Machine, alice: Person, environment: str, why: str
+) -> None:
+    async with (
+        machine.session(alice) as access,
+        access.kept(alice, "mine", "again", environment=environment) as shell,
+    ):
+        await shell.see(f"this is a new shell; the one before is gone: {why}")
+        await shell.type("exit 7")
+        assert await shell.ended() == 7
+
+
+async def test_a_kept_shell_ends_with_the_right_to_log_in(machine: Machine, alice: Person, bob: Person) -> None:
+    async with machine.session(alice, bob) as access:
+        async with access.kept(bob, "his") as shell:
+            await shell.see("Welcome to Wavepool")
+        await machine.client.update(access.session_id, keys=session_pb2.SessionKeys(keys=[alice.key]))
+        assert await access.run(alice, "pgrep tmux") == (1, "")
+
+
 async def test_a_tunnel_closes_one_way_before_the_other(machine: Machine, alice: Person) -> None:
     async with machine.session(alice) as access:
         process = await access.start(alice, "dev@session", "sort; echo end", stdin=PIPE)

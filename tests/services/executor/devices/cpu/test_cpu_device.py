@@ -10,11 +10,15 @@ import pytest
 
 from hipcpu import toolchain
 from hipcpu.build_folder import BuildKind, ToolchainError
+from servicekit.clock import SystemClock
+from services.executor.config import ExecutorSettings
 from services.executor.devices.cpu.cpu_device import CpuDevice
 from services.executor.devices.device import Device
 from services.executor.devices.selection import masked
+from services.executor.machine.signing import Signer
 from services.executor.sandboxes.choice import choose_sandbox
 from services.executor.sandboxes.sandbox import Limits
+from services.executor.server import find_capabilities
 
 _LIMITS = Limits(timedelta(seconds=60), timedelta(seconds=60), 4096, 256, 512, 1 << 20)
 
@@ -39,6 +43,16 @@ def test_missing_toolchain_says_how_to_get_it(tmp_path: Path, monkeypatch: pytes
 
     with pytest.raises(ToolchainError, match=r"hipcpu\.prepare"):
         CpuDevice().toolchain()
+
+
+async def test_an_executor_starts_without_a_toolchain_as_sessions_need_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WAVEPOOL_CACHE_DIR", str(tmp_path / "cache"))
+    settings = ExecutorSettings.model_validate({"token": "x", "work_dir": tmp_path, "data_dir": tmp_path})
+    found = await find_capabilities(settings, Signer.kept_in(tmp_path / "key"), SystemClock())
+    assert found.toolchain.title == "none when this executor started: its first run waits for it"
+    assert found.prepare.__name__ == "prepare"
 
 
 def test_the_build_sees_both_packages_of_its_compiler_where_they_are_installed_apart(
