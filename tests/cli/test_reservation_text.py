@@ -144,6 +144,14 @@ def test_availability_shows_the_wait_for_each_size() -> None:
         ("BUILDING", {"text": "STEP 1/2: FROM x\nSTEP 2/2: RUN y"}, "STEP 1/2: FROM x\nSTEP 2/2: RUN y"),
         ("COMMAND_ENDED", {"exit_status": 3}, "The image's own command has ended with status 3"),
         ("LOGIN", {"user": "ada", "fingerprint": "SHA256:x"}, "ada logged in with SHA256:x"),
+        (
+            "NO_SHOW",
+            {"ends_at": ""},
+            (
+                "There was no login: it is ended at , and charged until then, unless you log in or extend it. "
+                "If you do not need it, cancel it now"
+            ),
+        ),
         ("WARNING", {"minutes_left": 15}, "Ends in 15 minutes"),
         ("WARNING", {"minutes_left": 1}, "Ends in 1 minute"),
         ("OOM", {"oom_count": 1}, "Memory ran out: 1 process was killed so far"),

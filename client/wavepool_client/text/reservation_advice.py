@@ -137,7 +137,7 @@ def _kept(one: Fields) -> list[str]:
 
 def _active_advice(one: Fields) -> list[str]:
     found = ["connect: wavepool connect ID"]
-    if not one.get("last_login_at"):
+    if not (one.get("last_login_at") or one.get("extensions")):
         waited = "30 minutes after its start" if one.get("start_time") else "after an hour"
         found.append(f"log in soon: an unused reservation is ended {waited}, or after the operator's time")
     if one.get("oom_count"):

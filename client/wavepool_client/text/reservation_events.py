@@ -98,7 +98,8 @@ def _snapshot(fields: Fields) -> str:
 _NARRATORS: dict[str, Callable[[Fields], str]] = {
     "PENDING": lambda fields: f"It starts at {start_text(fields)}",
     "NO_SHOW": lambda fields: (
-        f"There was no login: it is ended at {time_text(fields.get('ends_at'))} unless you log in"
+        f"There was no login: it is ended at {time_text(fields.get('ends_at'))}, and charged until then, "
+        "unless you log in or extend it. If you do not need it, cancel it now"
     ),
     "QUEUED": _queued,
     "PREPARING": _preparing,

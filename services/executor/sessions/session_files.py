@@ -99,10 +99,11 @@ case "$TERM" in
 esac
 """
 # Read by login shells, so by people at a terminal: neither by `ssh HOST COMMAND` nor by sftp.
-_PROFILE = f"""\
+_PROFILE = (
+    f"""\
 export LANG="${{LANG:-C.UTF-8}}"
 {_TERMINAL}"""
-_PROFILE += """\
+    """\
 if [ -n "$BASH_VERSION" ]; then
     PS1='\\u@\\h:\\w\\$ '
     [ -r /etc/bash.bashrc ] && . /etc/bash.bashrc
@@ -120,15 +121,17 @@ if [ -n "$BASH_VERSION" ] && ! [ -e ~/.bash_profile ] && ! [ -e ~/.bash_login ] 
     if [ -r ~/.bashrc ]; then . ~/.bashrc; fi
 fi
 """
+)
 # `keep NAME [again]`: a login shell that outlives its connection, in a tmux of its own; with the same NAME, back to it.
 # The empty lines scroll what is on the terminal out of tmux's way. An image may describe no terminals and no locales.
-_KEEP = f"""\
+_KEEP = (
+    f"""\
 #!/bin/sh
 _kept=/tmp/wavepool-shell-$1
 _tmux="tmux -u -S $_kept/tmux -f {IN_SANDBOX}/tmux.conf"
 _why='nothing of it is left'
 {_TERMINAL}"""
-_KEEP += """\
+    """\
 if [ -d /.wavepool ]; then
     export LOCPATH=/.wavepool/usr/lib/locale TERMINFO_DIRS=/etc/terminfo:/lib/terminfo:/usr/share/terminfo
     TERMINFO_DIRS=$TERMINFO_DIRS:/.wavepool/usr/lib/terminfo:/.wavepool/usr/share/terminfo
@@ -155,6 +158,7 @@ fi
 _status=$(cat "$_kept/status" 2>/dev/null) && rm -r "$_kept"
 exit "${_status:-1}"
 """
+)
 # Nobody is to notice it: no keys of its own, no line of its own, and the terminal scrolls as without it.
 _TMUX = """\
 set -g prefix None

@@ -305,6 +305,10 @@ class Reservation:
         """Adds time; the end of the grace is as far off as before."""
         return replace(self, extensions=(*self.extensions, extension), is_expiring=False)
 
+    def is_used(self, owner_id: str) -> bool:
+        """True if somebody has logged in, or its owner has added time; an operator's extension says nothing of them."""
+        return self.last_login_time is not None or any(one.user_id == owner_id for one in self.extensions)
+
     def extension(self, key: str) -> Extension | None:
         """The extension that a call with this key made; None if there was none."""
         return next((one for one in self.extensions if one.key == key), None)

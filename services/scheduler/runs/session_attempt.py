@@ -303,7 +303,7 @@ class SessionAttempt(LeasedAttempt):
         duties.append((self._settings.reservation_lease_renewal.total_seconds(), self._keep_lease))
         if reservation.store_id:
             duties.append((0.0, self._remove_unwanted))
-        if no_show and reservation.active_time and reservation.last_login_time is None:
+        if no_show and reservation.active_time and not self._is_used:
             end = reservation.active_time + no_show
             duties.append((self._seconds_until(end - min(NO_SHOW_WARNING, no_show / 2)), self._warn_of_no_show))
             duties.append((self._seconds_until(end), self._end_no_show))
@@ -628,17 +628,22 @@ class SessionAttempt(LeasedAttempt):
         return self._settings.dated_no_show_after if self.job.is_dated else self._settings.no_show_after
 
     @property
+    def _is_used(self) -> bool:
+        """True if it is no no-show."""
+        return self._reservation.is_used(self.job.user_id)
+
+    @property
     def _no_show_reason(self) -> str:
         minutes = self._no_show_after / timedelta(minutes=1)
         name = "SCHEDULER_DATED_NO_SHOW_AFTER" if self.job.is_dated else "SCHEDULER_NO_SHOW_AFTER"
-        return f"No user logged in for {minutes:g} minutes, so the platform ended it ({name})."
+        return f"For {minutes:g} minutes no user logged in, nor did its owner extend it, so it was ended ({name})."
 
     async def _warn_of_no_show(self) -> Job:
         """Says once that it is ended soon."""
         async with self._turn:
             reservation = self._reservation
             is_open = self.job.state is JobState.RUNNING and not (self._is_cancelled or self.job.cancel_time)
-            is_told = reservation.no_show_warned or reservation.last_login_time
+            is_told = reservation.no_show_warned or self._is_used
             if is_open and reservation.active_time and not is_told:
                 warned = self.job.changed(reservation=reservation.warned_of_no_show())
                 with suppress(StaleJobError):
@@ -649,9 +654,9 @@ class SessionAttempt(LeasedAttempt):
         """Ends a reservation that nobody used."""
         retries = Retries(RETRY_BACKOFF)
         # Somebody may have logged in while we were away, or while the machine was silent.
-        while self._reservation.last_login_time is None and not await self._has_heard_all():
+        while not self._is_used and not await self._has_heard_all():
             await retries.wait()
-        if self._reservation.last_login_time is None:
+        if not self._is_used:
             await self.end_early(self._no_show_reason)
         return await asyncio.Future()
 

@@ -84,15 +84,20 @@ async def cancel(cluster: Cluster, reservation: reservations_pb2.Reservation, re
 
 
 async def extend(
-    cluster: Cluster, reservation: reservations_pb2.Reservation, more: timedelta, key: str = "more"
+    cluster: Cluster,
+    reservation: reservations_pb2.Reservation,
+    more: timedelta,
+    key: str = "more",
+    user_id: str = USER,
 ) -> reservations_pb2.Reservation:
     duration = Duration()
     duration.FromTimedelta(more)
     request = reservations_pb2.ExtendReservationRequest(
-        account_ids=[ACCOUNT],
+        # An operator oversees all accounts.
+        account_ids=[ACCOUNT] if user_id == USER else [],
         reservation_id=reservation.reservation_id,
         duration=duration,
-        user_id=USER,
+        user_id=user_id,
         idempotency_key=key,
     )
     return (await cluster.reservations.ExtendReservation(request, timeout=TIMEOUT_SECONDS)).reservation
@@ -724,15 +729,37 @@ async def test_all_faults_of_a_request_are_told_at_once(cluster: Cluster) -> Non
     assert not cluster.billing.holds
 
 
-async def test_nobody_who_logs_in_ends_it_and_the_owner_reads_why(tmp_path: Path) -> None:
-    async with scripted_cluster(tmp_path, no_show_after=timedelta(milliseconds=50)) as cluster:
+@pytest.mark.parametrize(("user", "stays"), [(USER, True), ("user_operator", False)])
+async def test_its_owner_who_extends_it_is_there(tmp_path: Path, user: str, stays: bool) -> None:
+    async with scripted_cluster(tmp_path) as cluster:
+        cluster.clock = clock = LaterClock()
+        await cluster.pool.tell("machine-1", "WARM")
+        await cluster.start()
+        reservation = await active(cluster, duration={"seconds": 7200})
+        await extend(cluster, reservation, timedelta(minutes=30), user_id=user)
+        await cluster.stop()
+        clock.later = timedelta(minutes=61)
+        await cluster.start()
+        if stays:
+            await extend(cluster, reservation, timedelta(minutes=30), "again")
+            found = await cluster.reservation(reservation.reservation_id)
+            assert found.state == reservations_pb2.RESERVATION_STATE_ACTIVE
+        else:
+            events = await cluster.reservation_events(reservation.reservation_id)
+            assert "nor did its owner extend it" in events[-1].ended.message
+
+
+async def test_nobody_who_logs_in_ends_it_after_a_warning_and_the_owner_reads_why(tmp_path: Path) -> None:
+    async with scripted_cluster(tmp_path, no_show_after=timedelta(milliseconds=500)) as cluster:
         await cluster.pool.tell("machine-1", "WARM")
         await cluster.start()
         before = metric("reservations_ended_total", state="cancelled", why="no_show")
         reservation = await cluster.reserve()
         events = await cluster.reservation_events(reservation.reservation_id)
         assert events[-1].ended.state == reservations_pb2.RESERVATION_STATE_CANCELLED
-        assert "No user logged in" in events[-1].ended.message
+        assert "no user logged in" in events[-1].ended.message
+        (warned,) = [event for event in events if event.HasField("no_show")]
+        assert warned.seq < events[-1].seq
         assert metric("reservations_ended_total", state="cancelled", why="no_show") == before + 1
 
 
