@@ -219,8 +219,8 @@ class Door(asyncssh.SSHServer):
                 if await self._find(line, host) != found:
                     return
             except grpc.aio.AioRpcError as error:
-                # If this cannot be found out now, it goes on.
-                if error.code() in {grpc.StatusCode.NOT_FOUND, grpc.StatusCode.FAILED_PRECONDITION}:
+                # If this cannot be found out now, it goes on; so it does if nobody else can log in, as it is ending.
+                if error.code() is grpc.StatusCode.NOT_FOUND:
                     return
 
     async def _find(self, line: str, host: str) -> FindTunnelTargetResponse:

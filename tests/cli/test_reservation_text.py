@@ -154,8 +154,10 @@ def test_availability_shows_the_wait_for_each_size() -> None:
         (
             "NO_SHOW",
             {"ends_at": ""},
-            "There was no login: it is ended at , and charged until then, unless you log in or extend it. "
-            "If you do not need it, cancel it now",
+            (
+                "There was no login: it is ended at , and charged until then, unless you log in or extend it. "
+                "If you do not need it, cancel it now"
+            ),
         ),
         ("WARNING", {"minutes_left": 15}, "Ends in 15 minutes"),
         ("WARNING", {"minutes_left": 1}, "Ends in 1 minute"),

@@ -230,19 +230,17 @@ class ReservationServicer(reservations_pb2_grpc.ReservationServiceServicer):
         name, rank = node_of(request.host)
         # Each connection at the front door asks again every few seconds, by the whole id.
         whole_id = name if request.host.startswith(ID_PREFIX) and "\0" not in request.host else ""
-        opened = [
-            (job, key)
-            for job in await self._reader.running_reservations(whole_id)
-            if job.takes_logins
-            for key in job.reserved.keys
-            if key.line == line
-        ]
+        jobs = await self._reader.running_reservations(whole_id)
+        known = [(job, key) for job in jobs for key in job.reserved.keys if key.line == line]
+        opened = [(job, key) for job, key in known if job.takes_logins]
         named = [
             (job, key)
             for job, key in opened
             if not request.host or (is_named(job.job_id, name) and rank < len(job.leases))
         ]
         if not named:
+            if whole_id and known and not opened:
+                raise WrongReservationStateError(_why_no_tunnel(known[0][0], known[0][0].reservation_state))
             raise KeyOpensNothingError(request.host if opened or whole_id else "")
         job, key = named[-1]
         if request.host and len(named) > 1:

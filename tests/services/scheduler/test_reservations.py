@@ -634,6 +634,11 @@ async def test_a_key_finds_the_reservations_that_it_opens_by_an_id_or_a_part_of_
     await cancel(cluster, second)
     await cluster.reservation_events(second.reservation_id)
     await refused(find(KEY, second.reservation_id), grpc.StatusCode.NOT_FOUND)
+    # Its connections live until its session has ended.
+    await cluster.sessions.fall_silent()
+    await cancel(cluster, first)
+    await refused(find(KEY, first.reservation_id), grpc.StatusCode.FAILED_PRECONDITION, "is being ended")
+    await refused(find(OTHER_KEY, first.reservation_id), grpc.StatusCode.NOT_FOUND)
 
 
 async def test_others_do_not_find_it_and_it_is_no_job(cluster: Cluster) -> None:
