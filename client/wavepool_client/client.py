@@ -55,6 +55,7 @@ class Client(GatewayClient):
         deadline: str = "",
         machine: MachineUse | None = None,
         profile: bool = False,
+        name: str = "",
         on_event: Callable[[Event], None] | None = None,
     ) -> Result:
         """Submits `code` for `problem`, waits for the end and returns the result; `on_event` receives every step.
@@ -73,7 +74,7 @@ class Client(GatewayClient):
         `fallback_gpu_types` is taken, in their order, and its price applies. With `profile` its kernels are profiled
         once verdict and timing are known; `result.data["profile"]` has them (docs/profiling.md), and that time is
         charged, too. A broken connection is resumed at the same event. Leaving early (an exception, Ctrl-C) cancels
-        nothing.
+        nothing. Lists show the `name`.
         """
         submission = Submission(
             code,
@@ -95,6 +96,7 @@ class Client(GatewayClient):
             deadline,
             machine or MachineUse(),
             profile,
+            name,
         )
         submission_id = self.submit(submission)
         return self.wait_for(submission_id, on_event)
