@@ -280,6 +280,7 @@ def watch(
 ) -> None:
     """Show the past and coming steps of a submission until the verdict."""
     with connect(endpoint, token) as client:
+        submission_id = str(client.submission(submission_id)["id"])
         if not as_json:
             _finish(_followed(client, submission_id, after), as_json=False)
             return

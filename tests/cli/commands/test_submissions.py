@@ -203,6 +203,22 @@ def test_watch_prints_events_as_json_lines(gateway: ScriptedGateway) -> None:
     assert gateway.asked("GET", EVENTS)[0].headers["Last-Event-ID"] == "2"
 
 
+def test_an_id_may_be_its_beginning_if_no_other_begins_so(gateway: ScriptedGateway) -> None:
+    ids = [f"job_01M8HR{letter * 20}" for letter in "ABC"] + [f"job_01M8HRC{'D' * 19}"]
+    listed = [{"id": one, "state": "FINISHED", "problem": "relu"} for one in ids]
+    gateway.on("GET", SUBMISSIONS, Answer({"submissions": listed, "next_page_token": ""}))
+    gateway.on("GET", f"{SUBMISSIONS}/{ids[0]}", Answer(listed[0]))
+    gateway.on("GET", f"{SUBMISSIONS}/{ids[0]}/events", Stream(ACCEPTED))
+    gateway.on("POST", f"{SUBMISSIONS}/{ids[0]}/cancel", Answer(listed[0], 202))
+    at = ("--endpoint", gateway.endpoint)
+    assert ids[0] in wavepool("show", "job_01m8hra", *at).out
+    assert wavepool("cancel", "job_01M8HRA", "--json", *at).json[0]["id"] == ids[0]
+    assert wavepool("watch", "job_01M8HRA", *at).status == 0
+    several = wavepool("show", "job_01M8HRC", *at)
+    assert (several.status, "fits 2 submissions; give more of the id" in several.err) == (2, True)
+    assert wavepool("show", "job_01M8HRX", *at).status == 2
+
+
 def test_cancel_show_and_jobs_ask_their_routes(gateway: ScriptedGateway) -> None:
     scripted(gateway, state="CANCELLED")
     job = {"id": JOB, "name": "v3.hip", "problem": "relu", "state": "CANCELLED", "status": None, "cost_usd": 0.0}
