@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from wavepool_client.errors import InputError
-from wavepool_client.http.gateway_client import GatewayClient
+from wavepool_client.http.gateway_client import SUBMISSIONS, GatewayClient
 from wavepool_client.outcome import Result, result_of
 from wavepool_client.submission import MachineUse, Mode, Resources, Submission, TimingMode
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from wavepool_client.http.event_stream import Event
     from wavepool_client.http.retries import Retries
 
-SUBMISSIONS = "submissions"
 MOST_ON_A_PAGE = 200
 ENDED_STATES = frozenset({"FINISHED", "CANCELLED", "FAILED"})
 
@@ -55,6 +54,7 @@ class Client(GatewayClient):
         deadline: str = "",
         machine: MachineUse | None = None,
         profile: bool = False,
+        name: str = "",
         on_event: Callable[[Event], None] | None = None,
     ) -> Result:
         """Submits `code` for `problem`, waits for the end and returns the result; `on_event` receives every step.
@@ -73,7 +73,7 @@ class Client(GatewayClient):
         `fallback_gpu_types` is taken, in their order, and its price applies. With `profile` its kernels are profiled
         once verdict and timing are known; `result.data["profile"]` has them (docs/profiling.md), and that time is
         charged, too. A broken connection is resumed at the same event. Leaving early (an exception, Ctrl-C) cancels
-        nothing.
+        nothing. Lists show the `name`.
         """
         submission = Submission(
             code,
@@ -95,6 +95,7 @@ class Client(GatewayClient):
             deadline,
             machine or MachineUse(),
             profile,
+            name,
         )
         submission_id = self.submit(submission)
         return self.wait_for(submission_id, on_event)

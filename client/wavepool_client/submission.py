@@ -144,6 +144,8 @@ class Submission:
     machine: MachineUse = field(default_factory=MachineUse)
     profile: bool = False
     """After verdict and timing, profile the kernels. For Mode.CHECK, Mode.BENCHMARK and Mode.FULL only."""
+    name: str = ""
+    """For people, such as the name of a file."""
 
     def as_json(self) -> dict[str, Any]:
         """The body of `POST /api/v1/submissions`."""
@@ -158,6 +160,7 @@ class Submission:
             "class": self.job_class,
             "placement": self.placement,
             "movable": self.movable,
+            "name": self.name,
             "priority": self.priority,
             "deadline": self.deadline,
             "machine": self.machine.as_json(),

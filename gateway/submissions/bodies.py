@@ -180,6 +180,7 @@ class _Body(BaseModel):
             "charged for what was stopped. For whole GPUs, and for modes that time nothing.",
         ),
     ] = False
+    name: Annotated[str, Field(max_length=100, description="For people, such as the file's; need not be unique.")] = ""
     fallback_gpu_types: _FallbackGpuTypes = []
     resources: Annotated[Resources | None, Field(description="Default: one whole GPU.")] = None
     annotations: Annotated[
@@ -208,6 +209,7 @@ class _Body(BaseModel):
             job_class=self.job_class,
             placement=self.placement,
             movable=self.movable,
+            name=self.name,
             deadline=timestamp_of(self.deadline),
             machine=self.machine.to_proto() if self.machine else None,
         )

@@ -27,6 +27,7 @@ class Submission(BaseModel):
     """A submission as it is now."""
 
     id: str
+    name: Annotated[str | None, Field(description="As its user gave it; null: none.")]
     problem: str
     mode: str
     timing: Annotated[str | None, Field(description="As requested; null: the device's default.")]
@@ -157,6 +158,7 @@ def _submission_fields(job: scheduler_pb2.Job) -> dict[str, Any]:
     over = is_over(job)
     return {
         "id": job.job_id,
+        "name": spec.name or None,
         "problem": submission.problem,
         "mode": mode_name(submission.mode),
         "timing": timing_mode_word(submission.timing_mode),

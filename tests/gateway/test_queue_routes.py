@@ -173,7 +173,7 @@ async def test_class_and_placement_of_a_submission_are_passed_on_and_faults_have
     gateway: RunningGateway,
 ) -> None:
     body = {"problem": "vector-addition", "code": "x", "queue": "red", "class": "urgent", "placement": "spread"}
-    body |= {"mode": "check", "movable": True}
+    body |= {"mode": "check", "movable": True, "name": "scale.hip"}
 
     made = await gateway.http.post("/api/v1/submissions", json=body)
     spec = gateway.calls["SubmitJob"][-1].spec
@@ -181,7 +181,8 @@ async def test_class_and_placement_of_a_submission_are_passed_on_and_faults_have
     gateway.refusals["SubmitJob"] = refusal(grpc.StatusCode.INVALID_ARGUMENT, "", wrong)
     refused = await gateway.http.post("/api/v1/submissions", json=body | {"class": "urgnt"})
 
-    assert (spec.job_class, spec.placement, spec.movable) == ("urgent", "spread", True)
+    assert (spec.job_class, spec.placement, spec.movable, spec.name) == ("urgent", "spread", True, "scale.hip")
+    assert made.json()["name"] == "scale.hip"
     assert (made.json()["class"], made.json()["placement"], made.json()["movable"]) == ("urgent", "spread", True)
     assert refused.json()["errors"][0]["field"] == "class"
 

@@ -17,7 +17,8 @@ export function historyTable(submissions, onOpen) {
     element(
       "button",
       { type: "button", className: "link-button", onclick: () => onOpen(submission) },
-      submission.problem || "sandbox program",
+      submission.problem || submission.name || "sandbox program",
+      submission.problem && submission.name ? element("span", { className: "hint" }, ` ${submission.name}`) : null,
       element("span", { className: "visually-hidden" }, `, ${submission.id}`),
     ),
     submission.mode,

@@ -43,7 +43,9 @@ GpuTypeOption = Annotated[
 IdArgument = Annotated[
     str,
     typer.Argument(
-        metavar="ID", autocompletion=complete_submission, help="A submission's id, as `wavepool jobs` lists them."
+        metavar="ID",
+        autocompletion=complete_submission,
+        help="A submission's id, or as much of its beginning as no other has.",
     ),
 ]
 SinceOption = Annotated[

@@ -56,6 +56,8 @@ _DURATION = re.compile(r"(\d+(?:\.\d+)?)([smhd])")
 _UNIT_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 FEW_SUBMISSIONS = 3
 """The command says how many submissions remain if they are no more than this."""
+MOST_NAME = 100
+"""Characters that a submission's name may have."""
 STATES = ("queued", "provisioning", "running", "settling", "finished", "cancelled", "failed")
 LaunchPlanOption = Annotated[
     Path | None, typer.Option("--launch-plan", help="JSON file with a launch plan, for a source that has only kernels.")
@@ -101,6 +103,9 @@ FileArgument = Annotated[Path, typer.Argument(help="The kernel's source; `-` rea
 def submit(  # noqa: PLR0913 - an argument for each option
     file: FileArgument,
     *,
+    name: Annotated[
+        str | None, typer.Option("--name", metavar="NAME", help="For you, in lists. Default: the file's name.")
+    ] = None,
     problem: Annotated[
         str, typer.Option("--problem", "-p", autocompletion=complete_problem, help="The problem's slug.")
     ] = "",
@@ -253,6 +258,7 @@ def submit(  # noqa: PLR0913 - an argument for each option
         deadline_of(deadline, datetime.now(UTC)) if deadline else "",
         MachineUse(reuse, idle, wait_for_operator or None),
         profile,
+        _name_of(file) if name is None else name,
     )
     with connect(endpoint, token) as client:
         sent = client.send(submission)
@@ -274,6 +280,7 @@ def watch(
 ) -> None:
     """Show the past and coming steps of a submission until the verdict."""
     with connect(endpoint, token) as client:
+        submission_id = str(client.submission(submission_id)["id"])
         if not as_json:
             _finish(_followed(client, submission_id, after), as_json=False)
             return
@@ -328,7 +335,7 @@ def jobs(
         until=instant_option("--until", until),
     )
     yield found
-    yield table_of(("id", "problem", "mode", "state", "verdict", "timing", "cost", "created"), map(_row, found))
+    yield table_of(("id", "name", "problem", "mode", "state", "verdict", "timing", "cost", "created"), map(_row, found))
 
 
 def deadline_of(text: str, now: datetime) -> str:
@@ -420,6 +427,7 @@ def _finish(result: Result, *, as_json: bool, require_valid: bool = False) -> No
 def _row(job: dict[str, Any]) -> tuple[object, ...]:
     return (
         job.get("id"),
+        job.get("name"),
         job.get("problem"),
         job.get("mode"),
         job.get("state"),
@@ -428,6 +436,11 @@ def _row(job: dict[str, Any]) -> tuple[object, ...]:
         cost_text(job.get("cost_usd"), job.get("billable_seconds")),
         job.get("create_time"),
     )
+
+
+def _name_of(file: Path) -> str:
+    """The file's name, as far as the gateway takes it as a name; standard input has none."""
+    return "".join(filter(str.isprintable, file.name))[:MOST_NAME] if str(file) != "-" else ""
 
 
 def _gpus_of(text: str) -> int | GpuRange | None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import uuid
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import quote
 
-from wavepool_client.errors import InputError, NotListeningError, UnreachableError
+from wavepool_client.errors import InputError, NotFoundError, NotListeningError, UnreachableError
 from wavepool_client.http.connection import resolve
 from wavepool_client.http.event_stream import Event, follow
 from wavepool_client.http.retries import Retries
@@ -19,6 +20,11 @@ if TYPE_CHECKING:
 
 API = "/api/v1"
 ONCE_GIVE_UP_SECONDS = 10.0
+SUBMISSIONS = "submissions"
+JOB = "job_"
+WHOLE_ID_CHARACTERS = len(JOB) + 26
+MOST_LOOKED_THROUGH = 1000
+"""Submissions among which the beginning of an id is looked for."""
 
 
 class GatewayClient:
@@ -51,10 +57,31 @@ class GatewayClient:
     ) -> dict[str, Any]:
         """Calls a route: `ask("GET", "teams", "compilers")` is `GET /api/v1/teams/compilers`.
 
-        An empty value and a flag that is not set are left out of the query.
+        An empty value and a flag that is not set are left out of the query. The id of a submission may be its
+        beginning, if no other newer one begins so.
         """
         given = _given(query)
-        return self._transport.call(method, path_of(*path), body=body, query=given, timeout_seconds=timeout_seconds)
+        try:
+            return self._transport.call(method, path_of(*path), body=body, query=given, timeout_seconds=timeout_seconds)
+        except NotFoundError:
+            whole = self.whole_id(path[1]) if len(path) > 1 and path[0] == SUBMISSIONS else ""
+            if not whole:
+                raise
+        known = path_of(SUBMISSIONS, whole, *path[2:])
+        return self._transport.call(method, known, body=body, query=given, timeout_seconds=timeout_seconds)
+
+    def whole_id(self, beginning: str) -> str:
+        """The id of the newest submissions' only one that begins so; empty if none does.
+
+        Raises InputError, which names them, if several do.
+        """
+        if not beginning.startswith(JOB) or not len(JOB) < len(beginning) < WHOLE_ID_CHARACTERS:
+            return ""
+        newest = itertools.islice(self.listed(SUBMISSIONS, SUBMISSIONS, page_size=200), MOST_LOOKED_THROUGH)
+        fitting = [str(one["id"]) for one in newest if str(one["id"]).lower().startswith(beginning.lower())]
+        if len(fitting) > 1:
+            raise InputError(f"{beginning} fits {len(fitting)} submissions; give more of the id: {fitting[0]}, …")
+        return "".join(fitting)
 
     def listed(self, items: str, *path: str, page_size: int, **query: object) -> Iterator[dict[str, Any]]:
         """Yields all that a route lists under the name `items`, read page by page as it is taken."""

@@ -11,6 +11,7 @@ from wavepool_client.text.narration import format_milliseconds
 
 AS_THEY_ARE = (
     "id",
+    "name",
     "problem",
     "mode",
     "timing",

@@ -56,6 +56,8 @@ class JobSpec:
     """How long its machine is to be kept idle after it; None for the pool's setting."""
     waits_for_operator: bool = False
     """It waits even if no machine can give it its GPUs as things are set now."""
+    name: str = ""
+    """For people."""
     machines: int = 1
     """It takes its resources of each of so many machines, of all or of none."""
 

@@ -23,6 +23,9 @@ from vocabulary.names import known_name
 MAX_KEY_CHARACTERS = 128
 _TIMED = (Mode.FULL, Mode.BENCHMARK)
 
+MOST_NAME = 100
+"""Characters of a job's name, which is a column of a table."""
+
 
 def admit(request: SubmitJobRequest, problems: Mapping[str, Problem], gpu_types: Sequence[str]) -> JobSpec:
     """The spec of the requested job; its submission is whole.
@@ -44,6 +47,8 @@ def admit(request: SubmitJobRequest, problems: Mapping[str, Problem], gpu_types:
     reuse, idle_seconds, wrong_use = machine_use_of(asked.machine)
     wrong += wrong_resources + wrong_use
     wrong += _wrong_to_move(asked, resources)
+    if len(asked.name) > MOST_NAME or not asked.name.isprintable():
+        wrong.append(("spec.name", f"must have at most {MOST_NAME} printable characters, such as softmax-v3"))
     if wrong:
         raise InvalidRequestError(wrong)
     return JobSpec(
@@ -56,6 +61,7 @@ def admit(request: SubmitJobRequest, problems: Mapping[str, Problem], gpu_types:
         reuse=reuse,
         idle_seconds=idle_seconds,
         waits_for_operator=asked.machine.wait_for_operator,
+        name=asked.name,
     )
 
 

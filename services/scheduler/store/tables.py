@@ -53,6 +53,7 @@ jobs = Table(
     Column("reuse", Text, nullable=False, server_default="reuse-or-create"),
     Column("idle_seconds", Integer),
     Column("waits_for_operator", Boolean, nullable=False, server_default=false()),
+    Column("name", Text, nullable=False, server_default=""),
     Column("machines", Integer, nullable=False, server_default="1"),
     Column("state", Text, nullable=False),
     Column("create_time", Instant, nullable=False),

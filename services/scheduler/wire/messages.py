@@ -87,6 +87,7 @@ def _spec_to_proto(spec: JobSpec, submission: Submission) -> scheduler_pb2.JobSp
         job_class=spec.job_class,
         placement=spec.placement,
         movable=spec.movable,
+        name=spec.name,
         deadline=instant_to_proto(spec.deadline),
         machine=machine_use_to_proto(spec.reuse, spec.idle_seconds, waits_for_operator=spec.waits_for_operator),
     )

@@ -39,17 +39,20 @@ def test_an_accepted_submission_exits_with_0_and_shows_every_step(gateway: Scrip
     [request] = gateway.asked("POST", SUBMISSIONS)
     assert request.headers["Authorization"] == "Bearer secret"
     assert request.headers["Idempotency-Key"]
-    expected = {"problem": "relu", "code": KERNEL, "mode": "full"}
+    expected = {"problem": "relu", "code": KERNEL, "mode": "full", "name": "kernel.hip"}
     assert request.body == {**expected, "language": "hip"}
 
 
 def test_json_is_one_object_on_stdout(gateway: ScriptedGateway, kernel: str) -> None:
     scripted(gateway, Stream(ACCEPTED))
-    run = wavepool("submit", kernel, "-p", "relu", "--mode", "check", "--endpoint", gateway.endpoint, "--json")
+    run = wavepool(
+        "submit", kernel, "-p", "relu", "--mode", "check", "--endpoint", gateway.endpoint, "--json", "--name", "v3"
+    )
     assert run.status == 0
     assert run.json["status"] == "ACCEPTED"
     assert (run.json["id"], run.json["accepted"], run.json["avg_runtime_ms"]) == (JOB, True, 0.25)
     assert gateway.asked("POST", SUBMISSIONS)[0].body["mode"] == "check"
+    assert gateway.asked("POST", SUBMISSIONS)[0].body["name"] == "v3"
 
 
 @pytest.mark.parametrize(
@@ -168,6 +171,7 @@ def test_the_source_may_come_from_standard_input(gateway: ScriptedGateway) -> No
     run = wavepool("submit", "-", "-p", "relu", "--endpoint", gateway.endpoint, "--no-wait", stdin=KERNEL)
     assert run.status == 0
     assert gateway.asked("POST", SUBMISSIONS)[0].body["code"] == KERNEL
+    assert "name" not in gateway.asked("POST", SUBMISSIONS)[0].body
 
 
 def test_ctrl_c_detaches_and_says_how_to_watch_again(gateway: ScriptedGateway, kernel: str) -> None:
@@ -206,15 +210,31 @@ def test_watch_prints_events_as_json_lines(gateway: ScriptedGateway) -> None:
     assert gateway.asked("GET", EVENTS)[0].headers["Last-Event-ID"] == "2"
 
 
+def test_an_id_may_be_its_beginning_if_no_other_begins_so(gateway: ScriptedGateway) -> None:
+    ids = [f"job_01M8HR{letter * 20}" for letter in "ABC"] + [f"job_01M8HRC{'D' * 19}"]
+    listed = [{"id": one, "state": "FINISHED", "problem": "relu"} for one in ids]
+    gateway.on("GET", SUBMISSIONS, Answer({"submissions": listed, "next_page_token": ""}))
+    gateway.on("GET", f"{SUBMISSIONS}/{ids[0]}", Answer(listed[0]))
+    gateway.on("GET", f"{SUBMISSIONS}/{ids[0]}/events", Stream(ACCEPTED))
+    gateway.on("POST", f"{SUBMISSIONS}/{ids[0]}/cancel", Answer(listed[0], 202))
+    at = ("--endpoint", gateway.endpoint)
+    assert ids[0] in wavepool("show", "job_01m8hra", *at).out
+    assert wavepool("cancel", "job_01M8HRA", "--json", *at).json[0]["id"] == ids[0]
+    assert wavepool("watch", "job_01M8HRA", *at).status == 0
+    several = wavepool("show", "job_01M8HRC", *at)
+    assert (several.status, "fits 2 submissions; give more of the id" in several.err) == (2, True)
+    assert wavepool("show", "job_01M8HRX", *at).status == 2
+
+
 def test_cancel_show_and_jobs_ask_their_routes(gateway: ScriptedGateway) -> None:
     scripted(gateway, state="CANCELLED")
-    job = {"id": JOB, "problem": "relu", "state": "CANCELLED", "status": None, "cost_usd": 0.0}
+    job = {"id": JOB, "name": "v3.hip", "problem": "relu", "state": "CANCELLED", "status": None, "cost_usd": 0.0}
     gateway.on("POST", f"{SUBMISSIONS}/{JOB}/cancel", Answer(job, 202))
     gateway.on("GET", SUBMISSIONS, Answer({"submissions": [job], "next_page_token": ""}))
     at = ("--endpoint", gateway.endpoint)
     assert wavepool("cancel", JOB, "--json", *at).json == [job]
     assert JOB in wavepool("show", JOB, *at).out
-    assert JOB in wavepool("jobs", "--limit", "5", "--problem", "relu", *at).out
+    assert {JOB, "v3.hip"} <= set(wavepool("jobs", "--limit", "5", "--problem", "relu", *at).out.split())
     assert gateway.asked("GET", SUBMISSIONS)[0].path == f"{SUBMISSIONS}?page_size=5&problem=relu"
     filters = ("--state", "queued, running", "--verdict", "wrong-answer", "--mode", "check", "--queue", "red")
     assert JOB in wavepool("jobs", *filters, "--since", "2026-11-01", *at).out

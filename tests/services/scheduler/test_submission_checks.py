@@ -159,6 +159,12 @@ def test_what_is_quiet_timed_or_less_than_a_gpu_is_not_moved(changes: dict[str, 
     assert not admitted(**changes).movable
 
 
+@pytest.mark.parametrize("name", ["x" * 101, "two\nlines"])
+def test_a_name_is_a_short_line(name: str) -> None:
+    assert "at most 100 printable characters" in refusal(name=name)["spec.name"]
+    assert admitted(name="softmax ü.hip").name == "softmax ü.hip"
+
+
 def test_a_range_and_leave_to_move_make_another_job_and_leaving_them_out_does_not() -> None:
     plain, wide = admitted(resources=Resources(gpus=4)), admitted(resources=Resources(gpus=4, least_gpus=1))
     movable = admitted(movable=True, resources=Resources(gpus=4))
