@@ -17,6 +17,11 @@ def test_what_the_program_printed_is_shown_as_it_is(capsys: pytest.CaptureFixtur
     assert "stdout:" not in lines
 
 
+def test_output_that_is_printed_twice_is_explained_where_cases_run_twice(capsys: pytest.CaptureFixture[str]) -> None:
+    print_result(Result("job_1", "ACCEPTED", "ACCEPTED", "", total_tests=4, data={"stdout": "here\nhere\n"}))
+    assert "stdout (a case may be run more than once, and each run prints):" in capsys.readouterr().out
+
+
 def test_of_long_output_the_end_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
     lines = shown(capsys, stdout="".join(f"line {number}\n" for number in range(SHOWN_OUTPUT_LINES + 2)))
     assert lines[1:3] == ["stdout, without its first 2 lines:", "  line 2"]

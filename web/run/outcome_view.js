@@ -229,6 +229,9 @@ function output(run, data) {
     "section",
     {},
     element("h3", {}, "Output"),
+    data.total_tests
+      ? element("p", { className: "hint" }, "A case may be run more than once, and each run prints.")
+      : null,
     element("pre", { className: "log", tabindex: 0 }, ...lines),
   );
 }

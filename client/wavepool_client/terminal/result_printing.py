@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 SHOWN_MISMATCHES = 8
 SHOWN_OUTPUT_LINES = 40
 """The last lines are shown, because they have the cause of the program's end."""
+EACH_TWICE = " (a case may be run more than once, and each run prints)"
 TIMED_HOW = {
     "cold": "caches were swept before each call",
     "hot": "caches were as the new inputs left them",
@@ -40,7 +41,7 @@ def print_result(result: Result) -> None:
     if result.details:
         results.print(escape(result.details.rstrip()))
     for stream in ("stdout", "stderr"):
-        _print_output(stream, str(result.data.get(stream) or ""))
+        _print_output(stream + (EACH_TWICE if result.total_tests else ""), str(result.data.get(stream) or ""))
     for line in sample_text(result.data):
         results.print(line, markup=False)
     _print_mismatches(result.data.get("debug_info"))

@@ -155,7 +155,9 @@ class Progress:
 
     def _timing(self) -> str:
         one = self.benchmarked
-        note = timing_note(one.timing, one.results, one.unproven_because) if one else ""
+        if one is None:
+            return ""
+        note = timing_note(one.timing, one.results, one.unproven_because, is_shared=one.device == "cpu")
         return f" {note}" if note else ""
 
     def _how_many(self) -> str:

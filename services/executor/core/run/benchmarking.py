@@ -32,7 +32,12 @@ from services.executor.core.model.seeds import RunSeed
 from services.executor.core.model.verdict import Verdict
 from services.executor.core.run.case_result import CaseTimes, Scale, audit_doubt, facts_of, fault_of, result_of
 from services.executor.core.timing.benchmark_result import BenchmarkResult
-from services.executor.core.timing.case_timing import too_wide, unproven_run_because, worst_timing
+from services.executor.core.timing.case_timing import (
+    shown_interval_of_run,
+    too_wide,
+    unproven_run_because,
+    worst_timing,
+)
 from services.executor.core.timing.session_rule import score
 from services.executor.core.timing.statistics import geometric_mean
 from services.executor.core.timing.stopping import CPU_PROFILE, GPU_PROFILE, StoppingProfile
@@ -279,5 +284,5 @@ def _summary(results: Sequence[BenchmarkResult], bench: Bench, flush: Flush | No
         timing_mode=bench.mode,
         flush_verified=flush.verified if flush else None,
         unproven_because=unproven_run_because([(result.name, result.unproven_because) for result in results]),
-        shown_interval=max((result.shown_interval for result in results), default=0.0),
+        shown_interval=shown_interval_of_run(results),
     )

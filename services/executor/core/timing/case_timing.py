@@ -111,17 +111,29 @@ def unproven_run_because(named_reasons: Sequence[tuple[str, str]]) -> str:
     return f"case `{name}`{more}: {reason}"
 
 
-def timing_note(timing: Timing, results: Sequence[BenchmarkResult], unproven_because: str) -> str:
-    """A note for the author beside the verdict if the time is UNPROVEN or UNSTABLE; otherwise empty."""
+def shown_interval_of_run(results: Sequence[BenchmarkResult]) -> float:
+    """The widest interval of the UNSTABLE cases; 0 if one of them is too wide to be shown."""
+    shown = [result.shown_interval for result in results if result.timing is Timing.UNSTABLE]
+    return max(shown) if shown and all(shown) else 0.0
+
+
+def timing_note(
+    timing: Timing, results: Sequence[BenchmarkResult], unproven_because: str, *, is_shared: bool = False
+) -> str:
+    """A note for the author beside the verdict if the time is UNPROVEN or UNSTABLE; otherwise empty.
+
+    `is_shared` says that the processors are shared, so that others may be the cause and no time ranks.
+    """
     if timing is Timing.UNPROVEN:
         return f"The time is UNPROVEN: {unproven_because}."
     if timing is not Timing.UNSTABLE:
         return ""
+    if is_shared:
+        return "The time is UNSTABLE: other work on the machine may be the cause. Run again when it is quiet."
     unstable = "; ".join(_spread_of(result) for result in results if result.timing is Timing.UNSTABLE)
     return (
         f"The time is UNSTABLE, so there is none to rank ({unstable}): look for what differs from call to call and "
-        "from process to process, such as work that depends on where memory lies, or other work on the machine, and "
-        "run again."
+        "from process to process, such as work that depends on where memory lies, and run again."
     )
 
 

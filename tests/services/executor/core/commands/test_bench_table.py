@@ -8,6 +8,7 @@ import pytest
 from services.executor.core.commands.bench_table import table_of, trust_of
 from services.executor.core.model.events import Benchmarked
 from services.executor.core.timing.benchmark_result import BenchmarkResult, Bound, Timing
+from services.executor.core.timing.case_timing import shown_interval_of_run, timing_note
 
 CASE = BenchmarkResult(
     test_id=1, name="small", total_tests=1, runtime_ns=2e6, ci_low_ns=1.99e6, ci_high_ns=2.01e6, samples=300,
@@ -33,6 +34,28 @@ CASE = BenchmarkResult(
 def test_it_says_in_words_what_a_time_is_worth(case: BenchmarkResult, trust: str) -> None:
     assert trust_of(case) == trust
     assert table_of(Benchmarked((case,), 2e6, 1.0, case.timing, "rocm")).splitlines()[1].endswith(trust)
+
+
+UNSTABLE = replace(CASE, timing=Timing.UNSTABLE)
+
+
+@pytest.mark.parametrize(
+    ("cases", "shown"),
+    [
+        ((CASE,), 0.0),
+        ((replace(UNSTABLE, shown_interval=0.2), CASE, replace(UNSTABLE, shown_interval=0.82)), 0.82),
+        ((replace(UNSTABLE, shown_interval=0.2), UNSTABLE), 0.0),
+    ],
+)
+def test_a_run_shows_its_widest_interval_unless_one_is_too_wide_to_show(
+    cases: tuple[BenchmarkResult, ...], shown: float
+) -> None:
+    assert shown_interval_of_run(cases) == shown
+
+
+def test_the_author_reads_what_to_look_for_or_that_others_share_the_machine() -> None:
+    assert "so there is none to rank (case `small`" in timing_note(Timing.UNSTABLE, [UNSTABLE], "")
+    assert "other work on the machine may be" in timing_note(Timing.UNSTABLE, [UNSTABLE], "", is_shared=True)
 
 
 def test_a_row_has_the_interval_the_roof_and_the_audit() -> None:
