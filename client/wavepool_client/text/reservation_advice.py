@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from wavepool_client.text.reservation_events import narrate_reservation
-from wavepool_client.text.reservations import gpus_text, host_name, show_rows, time_text, usd_text
+from wavepool_client.text.reservations import gpus_text, host_name, show_rows, usd_text
+from wavepool_client.text.start_times import time_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
