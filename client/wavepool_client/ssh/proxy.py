@@ -38,7 +38,13 @@ GATHERING_SECONDS = 0.0007
 CONNECT_SECONDS = 30
 _NORMAL = 1000
 _TOKEN_GONE = 4401
-_STATUSES = {401: ExitCode.AUTHENTICATION, 403: ExitCode.AUTHENTICATION, 404: ExitCode.USAGE, 409: ExitCode.USAGE}
+_STATUSES = {
+    401: ExitCode.AUTHENTICATION,
+    403: ExitCode.AUTHENTICATION,
+    404: ExitCode.USAGE,
+    409: ExitCode.USAGE,
+    429: ExitCode.LIMIT_REACHED,
+}
 
 
 def carry(connection: Connection, reservation_id: str, node: int = 0) -> ExitCode:
