@@ -30,6 +30,7 @@ def explanation(
     rows = dict(show_rows(one, now, zone))
     lines = [f"{one.get('id')} ({one.get('name')}) is {one.get('state')}: {gpus_text(one)}"]
     lines += [f"  {name}: {rows[name]}" for name in _ASKED_FOR if name in rows]
+    lines += [f"  waits: {one['waits_because']}"] if one.get("waits_because") else []
     if machine:
         why = str(machine.get("reason") or "")
         lines.append(

@@ -612,6 +612,10 @@ def test_debug_has_why_events_the_machine_and_what_to_do(gateway: ScriptedGatewa
     assert [event["status"] for event in found["events"]] == ["QUEUED", "STEP", "ACTIVE"]
     gateway.only("GET", "/api/v1/machines/mach_1", Answer({"title": "Forbidden"}, 403))
     assert wavepool("reservations", "debug", ID, "--json").json["machine"] is None
+    gateway.only("GET", ONE, Answer({**ACTIVE, "state": "queued"}))
+    kept = "It is next. Of m_1: what is free of it is kept for res_x from 09:00 UTC on."
+    gateway.on("GET", f"/api/v1/submissions/{ID}/why", Answer({"reason": kept}))
+    assert f"waits: {kept}" in wavepool("reservations", "debug", ID).out
 
 
 def test_show_says_what_to_do_beside_what_is_known(gateway: ScriptedGateway) -> None:
