@@ -49,7 +49,9 @@ class AuthenticationError(WavepoolError):
 
 
 class RateLimitedError(WavepoolError):
-    """Too many submissions at once."""
+    """Too much at once: a limit is reached."""
+
+    exit_code = ExitCode.LIMIT_REACHED
 
     def __init__(self, message: str, retry_after_seconds: float | None) -> None:
         self.retry_after_seconds = retry_after_seconds

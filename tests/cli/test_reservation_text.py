@@ -71,7 +71,7 @@ def test_time_left_has_the_units_that_matter(seconds: float, text: str) -> None:
 
 
 def test_an_end_is_in_local_time_with_the_time_left() -> None:
-    assert end_text(ACTIVE, NOW, ZONE) == "2026-11-26 23:05:00 (2h05m left)"
+    assert end_text(ACTIVE, NOW, ZONE) == "2026-11-26 23:05:00 UTC+01:00 (2h05m left)"
     assert end_text({"expires_at": None}, NOW, ZONE) == ""
     assert end_text({"expires_at": "soon"}, NOW, ZONE) == ""
 
@@ -84,28 +84,28 @@ def test_short_ids_are_as_long_as_it_takes_to_tell_them_apart() -> None:
 
 def test_a_list_shows_place_or_time_left() -> None:
     active, queued = list_rows([ACTIVE, QUEUED], NOW, ZONE)
-    end = "2026-11-26 23:05:00 (2h05m left)"
-    created = "2026-11-26 20:00:00"
+    end = "2026-11-26 23:05:00 UTC+01:00 (2h05m left)"
+    created = "2026-11-26 20:00:00 UTC+01:00"
     assert active == ("01KB9X2F0", "training", "ada", "2 x MI300A", "active", end, "mach_1", None, "$0.50", created)
     assert queued[5] == "position 3, likely in 1 min 30 s, in 9 of 10 cases within 10 min"
 
 
 def test_one_reservation_is_shown_without_what_is_empty() -> None:
     rows = dict(show_rows(ACTIVE, NOW, ZONE))
-    assert rows["until"] == "2026-11-26 23:05:00 (2h05m left)"
+    assert rows["until"] == "2026-11-26 23:05:00 UTC+01:00 (2h05m left)"
     assert rows["steps"] == "queue 1 min 30 s, sshd 0.2 s"
-    assert rows["extensions"] == "30 min by ada at 2026-11-26 20:30:00"
+    assert rows["extensions"] == "30 min by ada at 2026-11-26 20:30:00 UTC+01:00"
     assert rows["history"].splitlines() == [
-        "2026-11-26 20:30:00 ada: added 30 min",
-        "2026-11-26 20:30:00 ada: let bob in, and removed eve",
-        "2026-11-26 20:30:00 op: wrote: Save.",
-        "2026-11-26 20:30:00 Wavepool: ended it: Nobody logged in.",
+        "2026-11-26 20:30:00 UTC+01:00 ada: added 30 min",
+        "2026-11-26 20:30:00 UTC+01:00 ada: let bob in, and removed eve",
+        "2026-11-26 20:30:00 UTC+01:00 op: wrote: Save.",
+        "2026-11-26 20:30:00 UTC+01:00 Wavepool: ended it: Nobody logged in.",
     ]
     assert (rows["its GPUs"], rows["out of memory"], rows["users"]) == ("0, 3", "3 processes killed", "ada, bob")
     at = "2026-11-26T20:30:00Z"
     later = dict(show_rows(ACTIVE | {"last_oom_at": at, "idle_since": at}, NOW, ZONE))
-    assert later["out of memory"] == "3 processes killed, the last at 2026-11-26 21:30:00"
-    assert later["no connection"] == "since 2026-11-26 21:30:00"
+    assert later["out of memory"] == "3 processes killed, the last at 2026-11-26 21:30:00 UTC+01:00"
+    assert later["no connection"] == "since 2026-11-26 21:30:00 UTC+01:00"
     assert rows["software"] == "driver 6.12.12, ROCm 6.4.1"
     assert "host key" not in rows
     assert show_rows({}, NOW, ZONE)
@@ -126,16 +126,10 @@ def test_a_quote_has_rate_hold_and_wait() -> None:
 
 def test_availability_shows_the_wait_for_each_size() -> None:
     waits = [{"gpu_count": 1, "eta_p50": 0.0, "eta_p90": 0.0}, {"gpu_count": 8, "eta_p50": 60.0, "eta_p90": 90.0}]
-    one = {
-        "gpu_type": "MI300X",
-        "free_gpus": 5,
-        "largest_free": 4,
-        "total_gpus": 16,
-        "startable_gpus": 2,
-        "waits": waits,
-    }
-    row = availability_row(one | {"price_per_gpu_hour": 1.99})
-    assert row == ("MI300X", "5", "4", "16", "2", "0", "0", "$1.99", "now", "", "", "1 min (9 of 10: 1 min 30 s)", "")
+    one = {"gpu_type": "MI300X", "free_gpus": 5, "largest_free": 4, "total_gpus": 16, "waits": waits}
+    *row, note = availability_row(one | {"price_per_gpu_hour": 1.99, "startable_gpus": 2})
+    assert row == ["MI300X", "5", "4", "16", "0", "0", "$1.99", "now", "", "", "1 min (9 of 10: 1 min 30 s)"]
+    assert note == "2 can be started"
     dated = availability_row(one | {"next_dated_time": "2096-11-26T08:00:00Z", "next_dated_gpus": 4})
     assert str(dated[-1]).startswith("4 GPUs kept for 2096-11-26 ")
     assert availability_row(one | {"maintenance": "new firmware"})[-1] == "in maintenance: new firmware"

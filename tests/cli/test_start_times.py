@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from wavepool_client.errors import InputError
-from wavepool_client.text.start_times import start_of, zone_text
+from wavepool_client.text.start_times import start_of, time_text
 
 BERLIN = ZoneInfo("Europe/Berlin")
 NOW = datetime(2026, 11, 27, 11, 0, 0, 500, tzinfo=UTC)
@@ -54,4 +54,7 @@ def test_the_zone_of_this_machine_counts_if_none_is_given() -> None:
 
 
 def test_an_instant_is_shown_with_its_zone() -> None:
-    assert zone_text(datetime(2026, 11, 28, 8, 30, tzinfo=UTC), BERLIN) == "2026-11-28 09:30:00 CET (UTC+01:00)"
+    instant = "2026-11-28T08:30:00.123456Z"
+    assert time_text(instant, BERLIN) == "2026-11-28 09:30:00 UTC+01:00"
+    assert time_text(instant, UTC) == "2026-11-28 08:30:00 UTC"
+    assert (time_text(None), time_text("2026-11-28")) == ("", "")

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from wavepool_client.text.start_times import time_text
 from wavepool_client.text.submission_rows import submission_rows
 
 JOB: dict[str, Any] = {
@@ -27,6 +28,7 @@ JOB: dict[str, Any] = {
 def test_a_submission_is_printed_with_its_times_and_its_cost_in_dollars() -> None:
     rows = dict(submission_rows(JOB))
     assert (rows["waited"], rows["took"], rows["cost"]) == ("31 ms", "4.9 s", "$0.000008 for 4.88 s")
+    assert rows["end_time"] == time_text(JOB["end_time"])
     assert (rows["fallback_gpu_types"], rows["extras"]) == ("MI250X, MI210", "launch_plan")
 
 

@@ -24,7 +24,7 @@ from wavepool_client.text.disks import (
     state_text,
     usage_row,
 )
-from wavepool_client.text.reservations import time_text
+from wavepool_client.text.start_times import time_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -16,6 +16,7 @@ from wavepool_client.errors import InputError
 from wavepool_client.terminal.output import results, say
 from wavepool_client.terminal.result_printing import table_of
 from wavepool_client.text.machines import dollars_text
+from wavepool_client.text.start_times import time_text
 
 AMOUNTS = {"granted": "granted_usd", "spent": "charged_usd", "held": "held_usd", "available": "available_usd"}
 
@@ -68,7 +69,7 @@ def costs(
         amounts = [(name, dollars_text(answer[field])) for name, field in AMOUNTS.items() if field in answer]
         yield table_of(("", ""), [("account", answer.get("account_name")), *amounts, ("alert", _alert(answer))])
         rows = (
-            (p.get("create_time"), p.get("kind"), dollars_text(p.get("amount_usd")), p.get("description"))
+            (time_text(p.get("create_time")), p.get("kind"), dollars_text(p.get("amount_usd")), p.get("description"))
             for p in cast("list[dict[str, Any]]", answer.get("postings") or [])
         )
         yield table_of(("time", "kind", "amount", "what"), rows)
@@ -135,7 +136,7 @@ def statement(
 def _times(line: dict[str, Any]) -> str:
     """The time of a line; of a reservation, which is charged in parts, from the first to the last."""
     first, last = line.get("start_time"), line["time"]
-    return f"{first} to {last}" if first and first != last else str(last)
+    return f"{time_text(first)} to {time_text(last)}" if first and first != last else time_text(last)
 
 
 grants = Group(
@@ -157,10 +158,10 @@ def list_grants(gateway: Gateway, *, account: AccountOption = "") -> Shown:
     yield found
     rows = [
         (
-            one["create_time"],
+            time_text(one["create_time"]),
             dollars_text(one["amount_usd"]),
             dollars_text(one["remaining_usd"]),
-            one["expire_time"] or "never",
+            time_text(one["expire_time"]) or "never",
             one["description"],
         )
         for one in found

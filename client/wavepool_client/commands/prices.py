@@ -11,6 +11,7 @@ from wavepool_client.commands.options import Client, Group, Shown, answered, ins
 from wavepool_client.terminal.output import results
 from wavepool_client.terminal.result_printing import table_of
 from wavepool_client.text.machines import dollars_text, seconds_text
+from wavepool_client.text.start_times import time_text
 
 app = Group(
     "The prices of GPU time.",
@@ -61,8 +62,8 @@ def set_price(
     body |= {name: instant for name, instant in times.items() if instant}
     period = gateway.set_price(body | {"replace_planned": replace_planned})
     yield period
-    until = f" until {period['end_time']}" if period.get("end_time") else ""
-    results.print(f"{period.get('text')} from {period.get('start_time')}{until}", markup=False)
+    until = f" until {time_text(period['end_time'])}" if period.get("end_time") else ""
+    results.print(f"{period.get('text')} from {time_text(period.get('start_time'))}{until}", markup=False)
 
 
 @app.answers("history")
@@ -140,4 +141,4 @@ def quote(
 def _row(price: dict[str, Any]) -> tuple[object, ...]:
     kind = "spot" if price.get("spot") else "ordinary"
     dollars = dollars_text(price.get("price_usd_per_hour"))
-    return (price.get("text"), dollars, kind, price.get("start_time"), price.get("end_time"))
+    return (price.get("text"), dollars, kind, time_text(price.get("start_time")), time_text(price.get("end_time")))

@@ -28,7 +28,8 @@ from wavepool_client.reservation_client import ReservationClient
 from wavepool_client.terminal.output import print_json, results, say
 from wavepool_client.terminal.result_printing import table_of
 from wavepool_client.text.counts import counted
-from wavepool_client.text.reservations import time_text, wait_text
+from wavepool_client.text.reservations import wait_text
+from wavepool_client.text.start_times import time_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

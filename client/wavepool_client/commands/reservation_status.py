@@ -28,12 +28,18 @@ def debug(client: ReservationClient, reservation: ReservationArgument = "") -> S
         # Not every user may see machines, and one that is gone may be forgotten.
         with suppress(WavepoolError):
             machine = client.ask("GET", "machines", str(found["machine_id"]))
+    why: dict[str, Any] = {}
+    if found.get("state") in {"pending", "queued"}:
+        # It may have started meanwhile.
+        with suppress(WavepoolError):
+            why = client.ask("GET", "submissions", str(found["id"]), "why")
     yield {
         "reservation": found,
         "events": [{"id": one.seq, **one.data} for one in events],
         "machine": machine or None,
+        "why": why or None,
     }
-    for line in explanation(found, events, machine, datetime.now(UTC)):
+    for line in explanation({"waits_because": why.get("reason"), **found}, events, machine, datetime.now(UTC)):
         results.print(line, markup=False)
 
 

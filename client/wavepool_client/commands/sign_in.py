@@ -17,6 +17,7 @@ from wavepool_client.http.device_flow import DeviceFlow
 from wavepool_client.http.transport import Transport
 from wavepool_client.profiles import name_for, profile_at, profiles_file, save_profile
 from wavepool_client.terminal.output import print_json, say
+from wavepool_client.text.start_times import time_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -57,7 +58,8 @@ def login(*, url: UrlOption = None, no_browser: NoBrowserOption = False, as_json
         print_json({"endpoint": endpoint, "expire_time": expire_time, "me": me})
         return
     name = me.get("user_name") or me.get("account_name")
-    say(f"signed in at {endpoint} as {name}, until {expire_time or 'you sign out'}; the token is in {profiles_file()}")
+    until = time_text(expire_time) or "you sign out"
+    say(f"signed in at {endpoint} as {name}, until {until}; the token is in {profiles_file()}")
 
 
 def logout(*, url: UrlOption = None) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
@@ -26,7 +27,7 @@ from wavepool_client.commands.options import (
     instant_option,
     words_of,
 )
-from wavepool_client.errors import InputError
+from wavepool_client.errors import InputError, RateLimitedError
 from wavepool_client.exit_codes import ExitCode
 from wavepool_client.outcome import result_of, result_of_submission
 from wavepool_client.submission import (
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
 
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)([smhd])")
 _UNIT_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+_LEAST_PAUSE_SECONDS = 0.1
 FEW_SUBMISSIONS = 3
 """The command says how many submissions remain if they are no more than this."""
 MOST_NAME = 100
@@ -214,6 +216,10 @@ def submit(  # noqa: PLR0913 - an argument for each option
             help="Wait even if no machine can give it these GPUs until an operator changes something.",
         ),
     ] = False,
+    wait_for_quota: Annotated[
+        bool,
+        typer.Option("--wait-for-quota", help="At a limit of your account, wait as long as it takes, and submit then."),
+    ] = False,
     dtype: Annotated[
         str, typer.Option("--dtype", help="Element type, if the problem has several. Default: its first.")
     ] = "",
@@ -261,13 +267,25 @@ def submit(  # noqa: PLR0913 - an argument for each option
         _name_of(file) if name is None else name,
     )
     with connect(endpoint, token) as client:
-        sent = client.send(submission)
+        sent = _sent(client, submission, waits=wait_for_quota)
         submission_id = str(sent["id"])
         _warn_of_limits(sent.get("remaining_submissions"))
         if not wait:
             print_json({"id": submission_id}) if as_json else results.print(submission_id)
             return
         _finish(_followed(client, submission_id), as_json=as_json, require_valid=require_valid)
+
+
+def _sent(client: Client, submission: Submission, *, waits: bool) -> dict[str, Any]:
+    """The gateway's answer to a submission, which is sent until no limit refuses it if it `waits`."""
+    while True:
+        try:
+            return client.send(submission)
+        except RateLimitedError as error:
+            if not waits or error.retry_after_seconds is None:
+                raise
+            say(f"{error}: waiting")
+            time.sleep(max(_LEAST_PAUSE_SECONDS, error.retry_after_seconds))
 
 
 def watch(

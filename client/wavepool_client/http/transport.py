@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
@@ -9,7 +10,7 @@ from urllib.parse import urlsplit
 import httpx
 import httpx_sse
 
-from wavepool_client.errors import NotListeningError, ServerError, UnreachableError
+from wavepool_client.errors import NotListeningError, RateLimitedError, ServerError, UnreachableError
 from wavepool_client.http.connection import has_server, verification_for
 from wavepool_client.http.event_stream import event_from_frame
 from wavepool_client.http.failures import failure_of
@@ -24,6 +25,8 @@ CALL_TIMEOUT_SECONDS = 30.0
 CONNECT_TIMEOUT_SECONDS = 5.0
 START_ONE = "Start one with `wavepool up`, or name another with --endpoint or WAVEPOOL_ENDPOINT."
 NAME_ONE = "Name yours with `wavepool config set NAME --url URL --use`, --endpoint or WAVEPOOL_ENDPOINT."
+LONGEST_RETRY_AFTER_SECONDS = 5.0
+"""A call that a limit refused is made once more if that is possible so soon; nothing was done at the first."""
 SILENCE_SECONDS = 35.0
 """Three heartbeats, one every 10 s, and some margin: after this silence the connection is dead."""
 
@@ -31,7 +34,8 @@ SILENCE_SECONDS = 35.0
 class Transport:
     """Calls to one gateway. On loopback, proxies of the environment are not used."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, sleep: Callable[[float], None] = time.sleep) -> None:
+        self._sleep = sleep
         self._endpoint = connection.endpoint
         self._http = httpx.Client(
             base_url=connection.endpoint,
@@ -57,16 +61,18 @@ class Transport:
     ) -> dict[str, Any]:
         """Calls a route and returns its JSON object, which is empty if there is no content. Raises WavepoolError.
 
-        `timeout_seconds` is for routes that take longer than others.
+        `timeout_seconds` is for routes that take longer than others. One that a limit refused for a few seconds is
+        called once more.
         """
         timeout = httpx.USE_CLIENT_DEFAULT if timeout_seconds is None else timeout_seconds
+        request = self._http.build_request(method, path, json=body, params=query, headers=headers, timeout=timeout)
         try:
-            response = self._http.request(method, path, json=body, params=query, headers=headers, timeout=timeout)
-        except httpx.TransportError as error:
-            raise self._unreachable(error) from error
-        if response.is_error:
-            raise failure_of(response)
-        return {} if response.status_code == HTTPStatus.NO_CONTENT else self._object(response)
+            return self._answer(request)
+        except RateLimitedError as error:
+            if error.retry_after_seconds is None or error.retry_after_seconds > LONGEST_RETRY_AFTER_SECONDS:
+                raise
+            self._sleep(error.retry_after_seconds)
+            return self._answer(request)
 
     def readiness(self) -> dict[str, Any]:
         """The answer of `/readyz`, ready or not. Raises WavepoolError if no gateway answers."""
@@ -117,6 +123,15 @@ class Transport:
                 yield from response.iter_bytes()
         except httpx.TransportError as error:
             raise self._unreachable(error) from error
+
+    def _answer(self, request: httpx.Request) -> dict[str, Any]:
+        try:
+            response = self._http.send(request)
+        except httpx.TransportError as error:
+            raise self._unreachable(error) from error
+        if response.is_error:
+            raise failure_of(response)
+        return {} if response.status_code == HTTPStatus.NO_CONTENT else self._object(response)
 
     def _object(self, response: httpx.Response) -> dict[str, Any]:
         try:

@@ -44,7 +44,13 @@ _FAULTS_OF_THE_WAY = {0, 1001, 1005, 1006, 1011, 1012, 1013}
 """Close codes after which the session may still be there, and another tunnel may lead to it; 0 is none."""
 _BUSY = 429
 _SERVER_FAULT = 500
-_STATUSES = {401: ExitCode.AUTHENTICATION, 403: ExitCode.AUTHENTICATION, 404: ExitCode.USAGE, 409: ExitCode.USAGE}
+_STATUSES = {
+    401: ExitCode.AUTHENTICATION,
+    403: ExitCode.AUTHENTICATION,
+    404: ExitCode.USAGE,
+    409: ExitCode.USAGE,
+    _BUSY: ExitCode.LIMIT_REACHED,
+}
 
 
 def carry(connection: Connection, reservation_id: str, node: int = 0) -> ExitCode:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 from wavepool_client.text.counts import counted
 from wavepool_client.text.machines import seconds_text
-from wavepool_client.text.reservations import instant_of, time_text, usd_text
+from wavepool_client.text.reservations import usd_text
+from wavepool_client.text.start_times import instant_of, time_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 Fields = dict[str, Any]
 
 AVAILABILITY_COLUMNS = (
-    *("GPU", "free", "largest", "total", "can start", "reserved", "waiting", "$/h", "wait for 1", "2", "4", "8"),
+    *("GPU", "free", "largest", "total", "reserved", "waiting", "$/h", "wait for 1", "2", "4", "8"),
     "to know",
 )
 CALENDAR_COLUMNS = ("GPU", "GPUs", "from", "until", "state", "owner", "machine")
@@ -30,7 +31,7 @@ def wait_texts(one: Fields) -> dict[int, str]:
 
 def availability_row(one: Fields) -> Sequence[object]:
     """The line of a GPU type."""
-    names = ("free_gpus", "largest_free", "total_gpus", "startable_gpus", "reserved_gpus", "queue_length")
+    names = ("free_gpus", "largest_free", "total_gpus", "reserved_gpus", "queue_length")
     numbers = (one.get(name) for name in names)
     return (
         one.get("gpu_type"),
@@ -56,15 +57,19 @@ def free_text(types: Sequence[Fields]) -> str:
     """What is free of each GPU type, in a line."""
     free = (
         f"{one.get('free_gpus') or 0} of {one.get('total_gpus') or 0} {one.get('gpu_type')}"
-        f" ({one.get('largest_free') or 0} on one machine{_startable_text(one)})"
+        f" ({'; '.join((_largest(one), *_startable(one)))})"
         for one in types
     )
     return f"free now: {', '.join(free)}"
 
 
-def _startable_text(one: Fields) -> str:
+def _largest(one: Fields) -> str:
+    return f"{one.get('largest_free') or 0} on one machine"
+
+
+def _startable(one: Fields) -> list[str]:
     more = one.get("startable_gpus")
-    return f"; {more} can be started" if more else ""
+    return [f"{more} can be started"] if more else []
 
 
 def calendar_row(one: Fields, zone: tzinfo | None = None) -> Sequence[object]:
@@ -86,5 +91,5 @@ def _size_text(wait: Fields) -> str:
 def _notes_text(one: Fields) -> str:
     """What else is to be known of a GPU type."""
     start, closed = time_text(one.get("next_dated_time")), one.get("maintenance")
-    notes = [f"in maintenance: {closed}"] if closed else []
+    notes = [*([f"in maintenance: {closed}"] if closed else []), *_startable(one)]
     return "; ".join([*notes, *([f"{counted(one.get('next_dated_gpus'), 'GPU')} kept for {start}"] if start else [])])

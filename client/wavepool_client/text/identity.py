@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, cast
 
 from wavepool_client.text.machines import dollars_text
+from wavepool_client.text.start_times import time_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -105,7 +106,7 @@ def token_state(token: Fields, now: datetime) -> str:
     end = _instant(token.get("expire_time"))
     if end is None:
         return "works"
-    return f"{'expired' if end <= now else 'works until'} {end.astimezone(UTC):%Y-%m-%d %H:%M}"
+    return f"{'expired' if end <= now else 'works until'} {time_text(end)}"
 
 
 def works(token: Fields, now: datetime) -> bool:
@@ -117,7 +118,7 @@ def works(token: Fields, now: datetime) -> bool:
 def day_text(time: object) -> str:
     """The day of an instant; empty if there is none."""
     instant = _instant(time)
-    return f"{instant:%Y-%m-%d}" if instant else ""
+    return f"{instant.astimezone():%Y-%m-%d}" if instant else ""
 
 
 def _state(user: Fields) -> str:

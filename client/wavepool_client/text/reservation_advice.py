@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from wavepool_client.text.reservation_events import narrate_reservation
-from wavepool_client.text.reservations import gpus_text, host_name, show_rows, time_text, usd_text
+from wavepool_client.text.reservations import gpus_text, host_name, show_rows, usd_text
+from wavepool_client.text.start_times import time_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,6 +30,7 @@ def explanation(
     rows = dict(show_rows(one, now, zone))
     lines = [f"{one.get('id')} ({one.get('name')}) is {one.get('state')}: {gpus_text(one)}"]
     lines += [f"  {name}: {rows[name]}" for name in _ASKED_FOR if name in rows]
+    lines += [f"  waits: {one['waits_because']}"] if one.get("waits_because") else []
     if machine:
         why = str(machine.get("reason") or "")
         lines.append(

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 from wavepool_client.text.counts import counted
 from wavepool_client.text.machines import start_text as machine_start_text
-from wavepool_client.text.reservations import hours_text, short_time, start_text, time_text, users_text, wait_text
+from wavepool_client.text.reservations import hours_text, short_time, start_text, users_text, wait_text
+from wavepool_client.text.start_times import time_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

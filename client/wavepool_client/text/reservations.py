@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from wavepool_client.text.counts import counted
 from wavepool_client.text.machines import seconds_text
-from wavepool_client.text.start_times import zone_text
+from wavepool_client.text.start_times import instant_of, time_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,12 +51,6 @@ def nodes_of(one: Fields) -> list[Fields]:
     return cast("list[Fields]", one.get("nodes") or [])
 
 
-def time_text(value: object, zone: tzinfo | None = None) -> str:
-    """An instant in local time, such as `2026-11-26 22:05:00`; empty if it is none."""
-    instant = instant_of(value)
-    return instant.astimezone(zone).strftime("%Y-%m-%d %H:%M:%S") if instant else ""
-
-
 def left_text(seconds: float) -> str:
     """Time left, such as `2h05m left`, `5m left` or `40s left`."""
     whole = max(0, int(seconds))
@@ -67,7 +61,7 @@ def left_text(seconds: float) -> str:
 
 
 def end_text(fields: Fields, now: datetime, zone: tzinfo | None = None) -> str:
-    """When it ends, and how long that is, such as `2026-11-26 22:05:00 (2h05m left)`."""
+    """When it ends, and how long that is, such as `2026-11-26 22:05:00 UTC (2h05m left)`."""
     instant = instant_of(fields.get("expires_at"))
     if instant is None:
         return ""
@@ -128,8 +122,7 @@ def dearest_price(quote: Fields) -> float:
 
 def start_text(fields: Fields, zone: tzinfo | None = None) -> str:
     """When it is to start, with the zone; empty if it starts as soon as it has GPUs."""
-    instant = instant_of(fields.get("start_time"))
-    return zone_text(instant, zone) if instant else ""
+    return time_text(fields.get("start_time"), zone)
 
 
 def place_text(fields: Fields, now: datetime, zone: tzinfo | None = None) -> str:
@@ -336,12 +329,3 @@ def _image_text(one: Fields) -> str:
         image = f"built from {one['build_digest']}"
     named = f"{image} ({digest})" if image and digest else str(image or "")
     return f"{named}, with its own command" if one.get("preserve_entrypoint") else named
-
-
-def instant_of(value: object) -> datetime | None:
-    """The instant in a field of the API; None if it has none."""
-    try:
-        instant = datetime.fromisoformat(str(value))
-    except ValueError:
-        return None
-    return instant if instant.tzinfo else None

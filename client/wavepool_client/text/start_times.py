@@ -1,6 +1,6 @@
-"""Reads when something is to start, as people write it; pure.
+"""Reads when something is to start, as people write it, and writes instants for people; pure.
 
-A text without a zone is of the zone of this machine.
+A text without a zone is of the zone of this machine, in which instants are written, too.
 """
 
 from __future__ import annotations
@@ -34,11 +34,23 @@ def start_of(text: str, now: datetime, zone: tzinfo | None = None) -> datetime:
     return found.astimezone(UTC).replace(microsecond=0)
 
 
-def zone_text(instant: datetime, zone: tzinfo | None = None) -> str:
-    """An instant with its zone, such as `2026-11-28 09:30:00 CET (UTC+01:00)`."""
-    local = instant.astimezone(zone)
-    offset = local.strftime("%z")
-    return f"{local:%Y-%m-%d %H:%M:%S %Z} (UTC{offset[:3]}:{offset[3:5]})"
+def time_text(value: object, zone: tzinfo | None = None) -> str:
+    """An instant in local time with its zone, such as `2026-11-28 09:30:00 UTC+01:00`; empty if it is none."""
+    instant = instant_of(value)
+    if instant is None:
+        return ""
+    offset = f"{instant.astimezone(zone):%z}"
+    away = "" if offset == "+0000" else f"{offset[:3]}:{offset[3:5]}"
+    return f"{instant.astimezone(zone):%Y-%m-%d %H:%M:%S} UTC{away}"
+
+
+def instant_of(value: object) -> datetime | None:
+    """The instant in a field of the API; None if it has none."""
+    try:
+        instant = datetime.fromisoformat(str(value))
+    except ValueError:
+        return None
+    return instant if instant.tzinfo else None
 
 
 def _ahead(said: str, now: datetime) -> datetime | None:

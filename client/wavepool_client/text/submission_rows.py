@@ -8,6 +8,7 @@ from typing import Any, cast
 from wavepool_client.text.counts import counted
 from wavepool_client.text.machines import cost_text
 from wavepool_client.text.narration import format_milliseconds
+from wavepool_client.text.start_times import time_text
 
 AS_THEY_ARE = (
     "id",
@@ -38,10 +39,13 @@ AFTERWARDS = (
     "end_time",
 )
 
+TIMES = ("deadline", "create_time", "start_time", "end_time")
+
 
 def submission_rows(job: dict[str, Any]) -> list[tuple[str, str]]:
     """Names and values of the known fields; code and result are too long for a table."""
     facts = {name: job.get(name) for name in (*AS_THEY_ARE, *AFTERWARDS)}
+    facts |= {name: time_text(job.get(name)) for name in TIMES}
     facts["machine"] = machine_text(job.get("machine"))
     facts["resources"] = resources_text(job.get("resources"))
     got = job.get("got_gpus")

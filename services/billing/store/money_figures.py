@@ -102,7 +102,9 @@ class MoneyFigures:
         return MachineCost(total, int(row.burn or 0), int(row.forecast or 0))
 
 
-def _account_spending(row: Row[Any, Any, Any, Any, Any], burn_micros: int = 0, forecast_micros: int = 0) -> AccountSpending:
+def _account_spending(
+    row: Row[Any, Any, Any, Any, Any], burn_micros: int = 0, forecast_micros: int = 0
+) -> AccountSpending:
     granted, charged, held = int(row.granted or 0), int(row.charged or 0), int(row.held or 0)
     spending = Spending(granted, charged, burn_micros, forecast_micros, held)
     return AccountSpending(row.account_id, row.name, spending)

@@ -80,14 +80,17 @@ class Explainer:
         if job.state not in WAITING_STATES:
             return Explanation(_NOW[job.state].format(machine=job.machine_id or "a machine"))
         if job.is_pending:
-            return Explanation(f"It starts at {job.reserved.start_time:%Y-%m-%d %H:%M:%S} UTC.", "Nothing until then.")
+            begin = f"It starts at {job.reserved.start_time:%Y-%m-%d %H:%M:%S} UTC."
+            return Explanation(f"{begin} {self._kept_for(job)}", "Nothing until then.")
         ahead = self._waiting.ahead(job)
         offers = [offer for offer in self._inventory.offers() if offer.gpu_type in job.spec.gpu_types]
         reason, remedy = self._why(job, ahead.position - 1, self._usable(job))
         for gpu_type in job.spec.gpu_types:
             if closed := maintenance_of(gpu_type, self.maintenance):
                 reason = f"{reason} {gpu_type} is in maintenance: {closed.text}."
-        standing = self._forecast.standing(job)
+        standing, refusals = self._forecast.standing(job), self._refusals.of(job, offers)
+        if kept := next((one for one in refusals if one.is_kept_for_later), None):
+            reason = f"{reason} Of {kept.machine_id}: {kept.reason}."
         if standing.unknown:
             reason = f"{reason} How long it waits is not known: {standing.unknown}."
         return Explanation(
@@ -97,10 +100,17 @@ class Explainer:
             ahead.in_queue,
             ahead.in_others,
             standing.wait,
-            tuple(self._refusals.of(job, offers)),
+            tuple(refusals),
             job.spec.latest_start(self._longest_run),
             standing.basis,
         )
+
+    def _kept_for(self, job: Job) -> str:
+        """What is kept for a reservation that starts later, as far as its machines are there."""
+        holds = [one.hold for one in self._situations.kept(job.spec.gpu_type) if one.job_id == job.job_id]
+        if not holds:
+            return "Nothing is kept for it of the machines that are there: the pool has yet to start its own."
+        return f"{'; '.join(map(str, holds))}."
 
     async def ask_pool(self, jobs: Iterable[Job]) -> None:
         """Asks what machines the pool may start, if `never` or `never_paid` depends on that for one of the jobs."""

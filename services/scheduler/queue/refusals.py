@@ -34,6 +34,8 @@ class Refusal:
     reason: str
     scores: tuple[tuple[str, float], ...] = ()
     """Names and values: `promised`, then the name of the placement, then `last_used` in seconds from now."""
+    is_kept_for_later: bool = False
+    """What is free of it is kept for reservations that start later."""
 
 
 class Refusals:
@@ -72,7 +74,8 @@ class Refusals:
             if not reason and torch_is_there and not offer.has_torch:
                 reason = "it does not have torch, which problem definitions need"
             if reason:
-                refusals.append(Refusal(offer.machine_id, offer.gpu_type, reason))
+                is_kept = bool(later) and reason == _kept_for_later(job, later)
+                refusals.append(Refusal(offer.machine_id, offer.gpu_type, reason, is_kept_for_later=is_kept))
             else:
                 with_room.append(offer)
         scored = self._scored(job, with_room, held)

@@ -77,13 +77,13 @@ def test_a_script_deletes_a_disk_only_if_it_says_yes(gateway: ScriptedGateway) -
     assert (refused.status, "give --yes" in refused.err) == (2, True)
     assert not gateway.asked("DELETE", f"{DISKS}/work")
     run = wavepool("disk", "delete", "work", "--yes")
-    assert (run.status, run.err) == (0, "work is deleted, removed 2027-02-15 08:10:00\n")
+    assert (run.status, run.err) == (0, "work is deleted, removed 2027-02-15 08:10:00 UTC\n")
 
 
 def test_a_disk_is_cloned_and_renamed(gateway: ScriptedGateway) -> None:
     gateway.on("POST", f"{DISKS}/work/clone", Answer({**FREE, "name": "copy"}, 201))
     gateway.on("PATCH", f"{DISKS}/work", Answer({**FREE, "name": "other"}))
-    assert wavepool("disk", "clone", "work", "copy").err == "copy is work as of 2027-01-15 08:10:00\n"
+    assert wavepool("disk", "clone", "work", "copy").err == "copy is work as of 2027-01-15 08:10:00 UTC\n"
     assert wavepool("disk", "rename", "work", "other").err == "work is now called other\n"
     assert gateway.asked("POST", f"{DISKS}/work/clone")[-1].body == {"name": "copy"}
     assert gateway.asked("PATCH", f"{DISKS}/work")[-1].body == {"name": "other"}

@@ -46,7 +46,7 @@ def test_a_price_is_set_from_an_instant_on(gateway: ScriptedGateway) -> None:
     gateway.on("POST", "/api/v1/prices", Answer(PRICE, status=201))
     options = ("--from", "2027-01-01T00:00:00+00:00", "--until", "2027-02-01T00:00Z", "--spot", "--minimum", "60")
     run = wavepool("prices", "set", "mi300x", "0.99", *options, "--endpoint", gateway.endpoint)
-    assert (run.status, run.out) == (0, "AMD MI300X (192GB, $1.99/hr) from 2026-11-01T00:00:00Z\n")
+    assert (run.status, run.out) == (0, "AMD MI300X (192GB, $1.99/hr) from 2026-11-01 00:00:00 UTC\n")
     body = gateway.requests[-1].body
     assert (body["gpu_type"], body["price_usd_per_hour"], body["spot"]) == ("mi300x", 0.99, True)
     assert {name[:13] for name in (body["start_time"], body["end_time"])} == {"2027-01-01T00", "2027-02-01T00"}

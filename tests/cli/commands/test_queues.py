@@ -9,7 +9,8 @@ import yaml
 
 from tests.cli.conftest import Answer, ScriptedGateway
 from tests.cli.invocation import wavepool
-from wavepool_client.text.reservations import host_name, time_text
+from wavepool_client.text.reservations import host_name
+from wavepool_client.text.start_times import time_text
 
 QUEUES, APPLY, WHY = "/api/v1/queues", "/api/v1/queues/apply", "/api/v1/submissions/job_1/why"
 RESERVATION = "res_01KB0000000000000000000001"

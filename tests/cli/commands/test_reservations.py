@@ -164,7 +164,7 @@ def test_a_later_start_is_sent_with_its_zone_shown_and_not_waited_for(gateway: S
     assert (run.status, run.out.strip()) == (0, ID)
     quote, made, said = run.err.splitlines()
     assert quote.startswith("1 x MI300X for 30 min: $1.99/h, $0.99 on hold; starts at 2096-11-26 ")
-    assert "(UTC" in quote
+    assert " UTC" in quote
     assert made == f"{ID} (training) is pending"
     assert said.endswith(f"wavepool reservations show {ID} -f")
     [asked] = gateway.asked("POST", RESERVATIONS)
@@ -447,7 +447,7 @@ def test_avail_shows_what_is_free_and_the_waits(gateway: ScriptedGateway) -> Non
     found = [{"gpu_type": "MI300X", "free_gpus": 5, "waits": waits, "price_per_gpu_hour": 1.99}]
     gateway.on("GET", AVAILABILITY, Answer({"gpu_types": found}))
     cells = wavepool("avail", "-t", "mi300x").out.splitlines()[1].split()
-    assert cells == ["MI300X", "5", "0", "0", "0", "0", "0", "$1.99", "now", "-", "-", "1", "min", "-"]
+    assert cells == ["MI300X", "5", "0", "0", "0", "0", "$1.99", "now", "-", "-", "1", "min", "-"]
     assert gateway.asked("GET", AVAILABILITY)[0].path.endswith("?gpu_type=mi300x")
     assert wavepool("avail", "--json").json == found
 
@@ -612,6 +612,10 @@ def test_debug_has_why_events_the_machine_and_what_to_do(gateway: ScriptedGatewa
     assert [event["status"] for event in found["events"]] == ["QUEUED", "STEP", "ACTIVE"]
     gateway.only("GET", "/api/v1/machines/mach_1", Answer({"title": "Forbidden"}, 403))
     assert wavepool("reservations", "debug", ID, "--json").json["machine"] is None
+    gateway.only("GET", ONE, Answer({**ACTIVE, "state": "queued"}))
+    kept = "It is next. Of m_1: what is free of it is kept for res_x from 09:00 UTC on."
+    gateway.on("GET", f"/api/v1/submissions/{ID}/why", Answer({"reason": kept}))
+    assert f"waits: {kept}" in wavepool("reservations", "debug", ID).out
 
 
 def test_show_says_what_to_do_beside_what_is_known(gateway: ScriptedGateway) -> None:
@@ -647,7 +651,7 @@ def test_queue_status_has_the_types_and_where_mine_stand(gateway: ScriptedGatewa
     other_type = {**second, "id": "res_x", "gpu_type": "MI210"}
     listed(gateway, second, {**QUEUED, "position": 1, "message": "No machine is free."}, other_type)
     lines = wavepool("queue-status", "-t", "mi300x").out.splitlines()
-    assert lines[1].split()[:7] == ["MI300X", "0", "0", "0", "0", "0", "2"]
+    assert lines[1].split()[:6] == ["MI300X", "0", "0", "0", "0", "2"]
     assert ID in lines[2]
     assert "position 1, likely in 1 min 30 s" in lines[2]
     assert lines[3].strip() == "No machine is free."

@@ -162,8 +162,19 @@ def test_a_submission_beyond_a_limit_is_refused_with_the_reason_and_the_time(
     problem = {"title": "Too Many Requests", "detail": detail, "code": "RATE_LIMIT_EXCEEDED"}
     gateway.on("POST", SUBMISSIONS, Answer(problem, 429, {"Retry-After": "34"}))
     run = wavepool("submit", kernel, "-p", "relu", "--endpoint", gateway.endpoint)
-    assert (run.status, run.err) == (3, f"wavepool: {detail} (try again in 34 s)\n")
+    assert (run.status, run.err) == (6, f"wavepool: {detail} (try again in 34 s)\n")
     assert len(gateway.asked("POST", SUBMISSIONS)) == 1
+
+
+def test_a_submission_waits_for_its_limit_if_it_is_to(gateway: ScriptedGateway, kernel: str) -> None:
+    full = Answer({"title": "Too Many Requests", "detail": "It is full."}, 429, {"Retry-After": "0.1"})
+    # The client itself tries each twice.
+    gateway.only("POST", SUBMISSIONS, full, full, full, full, Answer({"id": JOB}, 202))
+    command = ("submit", kernel, "-p", "relu", "--endpoint", gateway.endpoint, "--no-wait")
+    refused = wavepool(*command)
+    assert (refused.status, len(gateway.asked("POST", SUBMISSIONS))) == (6, 2)
+    run = wavepool(*command, "--wait-for-quota")
+    assert (run.status, run.out) == (0, f"{JOB}\n")
 
 
 def test_the_source_may_come_from_standard_input(gateway: ScriptedGateway) -> None:
@@ -290,7 +301,7 @@ def test_fields_that_are_wrong_are_named_with_the_fix(gateway: ScriptedGateway, 
 
 
 @pytest.mark.parametrize(
-    ("status", "exit_status"), [(401, 4), (403, 4), (404, 2), (413, 2), (429, 3), (500, 3), (503, 3)]
+    ("status", "exit_status"), [(401, 4), (403, 4), (404, 2), (413, 2), (429, 6), (500, 3), (503, 3)]
 )
 def test_failed_requests_exit_by_their_kind(
     gateway: ScriptedGateway, kernel: str, status: int, exit_status: int

@@ -77,7 +77,7 @@ def test_bytes_go_through_unchanged_and_the_end_of_stdin_is_passed_on(gateway: t
     assert (request.path, request.headers["Authorization"]) == (PATH, "Bearer wp_user")
 
 
-@pytest.mark.parametrize(("status", "code"), [(401, 4), (404, 2), (409, 2), (429, 3), (503, 3)])
+@pytest.mark.parametrize(("status", "code"), [(401, 4), (404, 2), (409, 2), (429, 6), (503, 3)])
 def test_a_refusal_is_one_line_and_an_exit_status(gateway: tuple[Gateway, str], status: int, code: int) -> None:
     scripted, url = gateway
     problem = json.dumps({"title": "x", "status": status, "detail": "res_01J is over;\nmake another"})

@@ -433,7 +433,10 @@ async def test_why_says_that_what_is_free_is_kept_for_later(cluster: Cluster) ->
     assert cluster.channel
     queues = queues_pb2_grpc.QueueServiceStub(cluster.channel)
     explained = await queues.ExplainJob(queues_pb2.ExplainJobRequest(account_ids=[ACCOUNT], job_id=job.job_id))
-    assert f"kept for {made.reservation_id} from" in str(explained)
+    assert f"kept for {made.reservation_id} from" in explained.reason
+    assert f"kept for {made.reservation_id} from" in explained.machines[0].reason
+    own = await queues.ExplainJob(queues_pb2.ExplainJobRequest(account_ids=[ACCOUNT], job_id=made.reservation_id))
+    assert "of machine-1 are kept for it" in own.reason
     at = datetime.fromtimestamp(made.spec.start_time.seconds, UTC)
     assert f"{at:%Y-%m-%d %H:%M} UTC" in str(explained)
 
