@@ -281,6 +281,9 @@ def _standing(found: dict[str, Any]) -> str:
     others = found.get("ahead_in_others")
     ahead = f"{found.get('ahead_in_queue')} ahead of it in its queue" + (f" and {others} in others" if others else "")
     basis = found.get("estimate_basis")
-    made_of = f" (estimate: {basis})" if basis else ""
     wait = wait_text({"eta_p50": found.get("eta_p50_seconds"), "eta_p90": found.get("eta_p90_seconds")})
-    return f"Position {found.get('position')}: {ahead}.{f' It starts {wait}{made_of}.' if wait else made_of}"
+    if wait:
+        said = f" It starts {wait}{f' (estimate: {basis})' if basis else ''}."
+    else:
+        said = f" How long it waits is {basis}." if basis else ""
+    return f"Position {found.get('position')}: {ahead}.{said}"

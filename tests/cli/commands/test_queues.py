@@ -212,6 +212,13 @@ def test_why_takes_a_reservation_as_its_siblings_do(gateway: ScriptedGateway, na
     assert wavepool("why", name, "--endpoint", gateway.endpoint).out.startswith("2 jobs are ahead of it")
 
 
+def test_why_says_why_nobody_knows_how_long_it_waits(gateway: ScriptedGateway) -> None:
+    unknown = {"eta_p50_seconds": None, "eta_p90_seconds": None, "estimate_basis": "not known: too few runs have ended"}
+    gateway.on("GET", WHY, Answer(EXPLAINED | unknown))
+    out = wavepool("why", "job_1", "--endpoint", gateway.endpoint).out
+    assert "How long it waits is not known: too few runs have ended." in " ".join(out.split())
+
+
 def test_why_of_a_submission_that_does_not_wait_is_one_sentence(gateway: ScriptedGateway) -> None:
     gateway.on("GET", WHY, Answer(EXPLAINED | {"position": None, "reason": "It runs on m_1."}))
 
