@@ -119,6 +119,7 @@ NEEDS = {
     "bubblewrap": _package("bubblewrap", "bwrap"),
     "restic": _package("restic bubblewrap", "restic", "bwrap"),
     "rsync": _package("rsync", "rsync"),
+    "tmux": _package("tmux", "tmux"),
     # The server's package brings the client.
     "sshd": _package("openssh-server", "sshd", *_OPENSSH),
     "ssh": _package("openssh-client", *_OPENSSH),

@@ -78,6 +78,7 @@ def test_a_session_outlives_everybody_who_brought_it_about_and_is_charged_once(k
 
 
 @pytest.mark.timeout(200)
+@pytest.mark.tmux
 def test_a_shell_comes_back_and_a_command_does_not_start_twice_after_vmpool_was_killed(tmp_path: Path) -> None:
     wavepool = start(tmp_path / "data")
     person = Person(wavepool, tmp_path / "home")

@@ -105,6 +105,7 @@ async def test_the_steps_and_the_digest_are_reported(
     assert all(0 <= percent <= 100 for percent in percents)
 
 
+@pytest.mark.tmux
 async def test_the_machines_tmux_keeps_shells_though_the_image_has_none(
     image_machine: Machine, alice: Person, registry: ImageRegistry
 ) -> None:

@@ -247,6 +247,7 @@ async def test_a_client_that_vanishes_ends_its_shell_and_no_more(machine: Machin
         assert await access.run(alice, "echo still here") == (0, "still here\n")
 
 
+@pytest.mark.tmux
 async def test_a_kept_shell_outlives_its_connection_and_has_its_own_exit_status(
     machine: Machine, alice: Person
 ) -> None:
@@ -266,6 +267,7 @@ async def test_a_kept_shell_outlives_its_connection_and_has_its_own_exit_status(
         assert await access.run(alice, "ls /tmp | grep wavepool; pgrep tmux") == (1, "")
 
 
+@pytest.mark.tmux
 @pytest.mark.parametrize(
     ("environment", "why"), [("", "nothing of it is left"), ("PATH=/session;", "there is no tmux here")]
 )
@@ -281,6 +283,7 @@ async def test_a_shell_that_could_not_be_kept_is_a_new_one_and_says_so(
         assert await shell.ended() == 7
 
 
+@pytest.mark.tmux
 async def test_a_kept_shell_ends_with_the_right_to_log_in(machine: Machine, alice: Person, bob: Person) -> None:
     async with machine.session(alice, bob) as access:
         async with access.kept(bob, "his") as shell:
