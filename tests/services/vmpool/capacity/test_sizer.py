@@ -151,7 +151,7 @@ async def test_what_machines_hold_is_taken_from_what_billing_tells(bench: Bench)
         running = a_machine(price_micros_per_hour=2 * DOLLAR).provision(START)
         await bench.machines.add(running, "test")
         bench.clock.advance(START + 2 * HOUR - bench.clock.now())
-        assert await funding.funds() == Funds((60 - 4 - 2) * DOLLAR, 100 * DOLLAR)
+        assert await funding.funds() == Funds((60 - 4 - 2) * DOLLAR, 100 * DOLLAR, ahead_micros=2 * DOLLAR)
     assert billing.asked == [[], ["m1"]]
 
 
@@ -162,9 +162,9 @@ async def test_a_reservation_that_stands_holds_its_machine_until_its_end_and_is_
     taken = await bench.lease("res_1", holder=Holder.RESERVATION, duration=10 * HOUR)
     hourly = machine.price_micros_per_hour
     async with funding_by(Billing(), bench) as funding:
-        assert await funding.funds() == Funds(60 * DOLLAR - 10 * hourly, 100 * DOLLAR)
+        assert await funding.funds() == Funds(60 * DOLLAR - 10 * hourly, 100 * DOLLAR, ahead_micros=10 * hourly)
         await bench.leases.release(taken.lease_id, "done")
-        assert await funding.funds() == Funds(60 * DOLLAR - hourly, 100 * DOLLAR)
+        assert await funding.funds() == Funds(60 * DOLLAR - hourly, 100 * DOLLAR, ahead_micros=hourly)
     paces = await PaceStore(bench.database, bench.clock).paces()
     assert paces["MI300X"].job_time is None
 
