@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from wavepool_client.errors import InputError
-from wavepool_client.http.gateway_client import SUBMISSIONS, GatewayClient
+from wavepool_client.http.gateway_client import MOST_ON_A_PAGE, SUBMISSIONS, GatewayClient
 from wavepool_client.outcome import Result, result_of
 from wavepool_client.submission import MachineUse, Mode, Resources, Submission, TimingMode
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from wavepool_client.http.event_stream import Event
     from wavepool_client.http.retries import Retries
 
-MOST_ON_A_PAGE = 200
 ENDED_STATES = frozenset({"FINISHED", "CANCELLED", "FAILED"})
 
 

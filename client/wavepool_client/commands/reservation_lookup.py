@@ -8,6 +8,7 @@ import typer
 
 from wavepool_client.commands.completion import complete_cancellable, complete_reservation
 from wavepool_client.errors import InputError, NotFoundError
+from wavepool_client.http.gateway_client import JOB_PREFIX
 from wavepool_client.reservation_choice import SeveralError, chosen, is_whole_id, only_one
 from wavepool_client.reservation_client import ALIVE
 from wavepool_client.terminal.choices import pick
@@ -36,7 +37,6 @@ AnyIdArgument = Annotated[
         help="A submission's id; or a reservation's id, the first 4 or more characters of it, or its name.",
     ),
 ]
-JOB_PREFIX = "job_"
 
 
 def is_submission(text: str) -> bool:

@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 API = "/api/v1"
 ONCE_GIVE_UP_SECONDS = 10.0
 SUBMISSIONS = "submissions"
-JOB = "job_"
-WHOLE_ID_CHARACTERS = len(JOB) + 26
+MOST_ON_A_PAGE = 200
+JOB_PREFIX = "job_"
+WHOLE_ID_CHARACTERS = len(JOB_PREFIX) + 26
 MOST_LOOKED_THROUGH = 1000
 """Submissions among which the beginning of an id is looked for."""
 
@@ -75,9 +76,9 @@ class GatewayClient:
 
         Raises InputError, which names them, if several do.
         """
-        if not beginning.startswith(JOB) or not len(JOB) < len(beginning) < WHOLE_ID_CHARACTERS:
+        if not beginning.startswith(JOB_PREFIX) or not len(JOB_PREFIX) < len(beginning) < WHOLE_ID_CHARACTERS:
             return ""
-        newest = itertools.islice(self.listed(SUBMISSIONS, SUBMISSIONS, page_size=200), MOST_LOOKED_THROUGH)
+        newest = itertools.islice(self.listed(SUBMISSIONS, SUBMISSIONS, page_size=MOST_ON_A_PAGE), MOST_LOOKED_THROUGH)
         fitting = [str(one["id"]) for one in newest if str(one["id"]).lower().startswith(beginning.lower())]
         if len(fitting) > 1:
             raise InputError(f"{beginning} fits {len(fitting)} submissions; give more of the id: {fitting[0]}, …")
