@@ -604,8 +604,8 @@ class Session:
             asked = (self._timetable.hang_up_time - self._timetable.end_time).total_seconds()
             text = (
                 f"The time of this session is up. Save your work: its programs are asked to end in {asked:.0f} s, and "
+                f"what is left ends in {seconds:.0f} s, with the connections."
             )
-            text += f"what is left ends in {seconds:.0f} s, with the connections."
         self._tell(order="warn", name=f"WARN_EXPIRES_IN_{minutes}MIN.txt", text=text)
         self.events.record(SessionEvent(warning=session_pb2.SessionWarning(minutes_left=minutes)))
 

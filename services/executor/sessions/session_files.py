@@ -26,7 +26,7 @@ SHELL = "/bin/bash"
 IN_SANDBOX = Path("/session")
 """Where the sandbox has the folder, read-only."""
 KEEP = IN_SANDBOX / "keep"
-"""What gives people a shell that outlives their connection; the client has the path, too (`ssh/kept_shell.py`)."""
+"""What gives people a shell that outlives their connection; the client has the path, too (`ssh/visits.py`)."""
 COMMAND = IN_SANDBOX / "command.json"
 """How the image's own command is started, if it is."""
 COMMAND_OUTPUT = f"{WORKSPACE}/entrypoint.log"

@@ -211,9 +211,8 @@ def plan_to_proto(starting_machines: int, plan: Plan) -> pb.ReportDemandResponse
     )
 
 
-def _start_time_to_proto(gpu_type: str, machines: Sequence[Machine]) -> pb.StartTime:
-    """How long machines of a type took to start, at any place."""
-    newest = sorted(machines, key=lambda machine: machine.create_time, reverse=True)
+def _start_time_to_proto(gpu_type: str, newest: Sequence[Machine]) -> pb.StartTime:
+    """How long machines of a type took to start, at any place; the `newest` come first."""
     starts = [
         Start(one.backend, one.ready_time - one.create_time)
         for one in newest
@@ -237,6 +236,7 @@ def pool_metrics_to_proto(
     `longest_lived` is the provider whose machines live longest, None if there is no limit.
     """
     idle = sum((machine.idle_until(now) for machine in machines), forgotten.idle)
+    newest = sorted(machines, key=lambda machine: machine.create_time, reverse=True)
     answer = pb.GetPoolMetricsResponse(
         total_machines=forgotten.machines + len(machines),
         active_machines=sum(machine.state not in OVER for machine in machines),
@@ -248,7 +248,7 @@ def pool_metrics_to_proto(
         max_machines=settings.most_machines(),
         gpus_per_machine=settings.gpus_per_machine,
         machine_network=str(settings.machine_network or ""),
-        start_times=[_start_time_to_proto(gpu_type, machines) for gpu_type in settings.gpu_types],
+        start_times=[_start_time_to_proto(gpu_type, newest) for gpu_type in settings.gpu_types],
     )
     if longest_lived:
         answer.longest_time.FromTimedelta(max(timedelta(0), longest_lived.longest_life - START_MARGIN))

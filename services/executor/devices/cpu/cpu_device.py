@@ -60,7 +60,8 @@ class CpuDevice:
 
     def prepare(self) -> None:
         """Prepare the toolchain if that was not done, which takes one to three minutes; raises ToolchainError."""
-        prepare()
+        if not toolchain.prepared().complete:
+            prepare()
 
     def build_command(self, folder: Path, kind: BuildKind) -> Command:
         """Return the Python command that runs both front ends, the join, the code generator and the linker."""
