@@ -15,7 +15,7 @@ from fastapi import FastAPI
 from sse_starlette.sse import AppStatus
 
 from gateway.config import GatewaySettings
-from gateway.http.connection import HttpConnection
+from gateway.http.connection import KEPT_ALIVE, HttpConnection
 from gateway.reservations.tunnel import MOST_MESSAGE_BYTES
 
 
@@ -41,6 +41,7 @@ class GatewayServer(uvicorn.Server):
                 # The library trusts 127.0.0.1 by itself; anybody on this host could then pretend to be anywhere.
                 proxy_headers=bool(settings.trusted_proxies),
                 forwarded_allow_ips=[str(network) for network in settings.trusted_proxies],
+                timeout_keep_alive=round(KEPT_ALIVE.total_seconds()),
                 timeout_graceful_shutdown=max(1, round(settings.drain.total_seconds())),
             )
         )

@@ -24,6 +24,12 @@ from servicekit.request_id import set_request_id
 
 log = get_logger(__name__)
 
+KEPT_ALIVE = timedelta(seconds=75)
+"""How long a connection stays open between two requests.
+
+Longer than clients and the balancers of clouds keep theirs (httpx 5 s, Amazon's 60 s): a server that closes first may
+do so just as the next request goes out, which is then lost.
+"""
 MAX_HEAD_BYTES = 16 * 1024
 """Limit for a request's first line and headers; other servers commonly use the same."""
 MAX_HEADERS = 100
@@ -92,11 +98,16 @@ class HttpConnection(H11Protocol):
         self._refuse(status, HEAD_TOO_LARGE if is_too_large else f"The request cannot be read: {violation or msg}.")
 
     def _await_rest(self) -> None:
-        """Starts a deadline when the client owes headers or a body; further bytes do not move it."""
-        awaited = (self.conn.their_state, self.cycle)
+        """Starts a deadline when the client owes headers or a body; further bytes do not move it.
+
+        Between two requests it owes nothing; the server closes the connection after KEPT_ALIVE.
+        """
+        state = self.conn.their_state
+        is_between = state is h11.IDLE and self.cycle is not None and not self.conn.trailing_data[0]
+        awaited = (state, self.cycle, is_between)
         if awaited != self._awaited:
             self._awaited = awaited
-            self._set_deadline(self._deadlines.get(self.conn.their_state))
+            self._set_deadline(None if is_between else self._deadlines.get(state))
 
     def _set_deadline(self, deadline: tuple[timedelta, str] | None) -> None:
         if self._deadline is not None:

@@ -99,8 +99,6 @@ class Wavepool:
             base_url=self.endpoint,
             headers={"Authorization": f"Bearer {token}"},
             timeout=60,
-            # The gateway closes a connection that is idle for 5 s, maybe just as a request goes out on it.
-            limits=httpx.Limits(keepalive_expiry=2),
             trust_env=False,
             verify=verification_for(self.endpoint),
         )

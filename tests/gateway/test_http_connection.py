@@ -121,6 +121,16 @@ async def test_half_sent_requests_leave_no_connection_open(services: ScriptedSer
             assert len(gateway.server.server_state.connections) <= 2, "this one, and the client of the test"
 
 
+async def test_a_connection_between_two_requests_outlives_the_deadlines(services: ScriptedServices) -> None:
+    request = HALF_A_HEAD + b"\r\n"
+    async with impatient(services, head=SOON) as gateway, connection(gateway, sent=request) as (reader, writer):
+        assert b" 200 " in await reader.readuntil(b"\r\n\r\n")
+        for _ in range(2):
+            assert (await all_of(gateway, b""))[0] == 408, "a deadline that began later has passed"
+        writer.write(request)
+        assert b"HTTP/1.1 200 " in await reader.readuntil(b"\r\n\r\n")
+
+
 async def test_a_stream_outlives_the_deadlines(services: ScriptedServices) -> None:
     services.vmpool.holds_streams = True
     settings = settings_for(services, head_deadline=SOON, body_deadline=SOON, heartbeat=2 * SOON)

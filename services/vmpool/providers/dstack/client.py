@@ -33,6 +33,8 @@ class _Session(APIClient):
         # Proxies of the environment are for the internet; netrc would replace our token.
         self._s.trust_env = server.url.startswith("https://")
         self._s.auth = _keep_headers
+        # A kept connection may be closed by the server just as a request goes out on it.
+        self._s.headers["Connection"] = "close"
 
     def post(self, path: str, body: str | None) -> requests.Response:
         headers = {} if body is None else {"Content-Type": "application/json"}
