@@ -38,6 +38,8 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 WAITING_SECONDS = 600
 """Of a test of an ordinary user, which may wait for those that start many processes: see `_room_for_processes`."""
 
+INTERNAL_ERRORS: list[str] = []
+
 
 def pytest_configure(config: pytest.Config) -> None:
     """Adds the skips and the tiers."""
@@ -50,6 +52,18 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> WorkUni
     """Uses WorkUnits unless the command line names single files or another way to distribute the tests."""
     in_folders = any(Path(argument).is_dir() for argument in config.args)
     return WorkUnits(config, log) if in_folders and config.getvalue("dist") == "load" else None
+
+
+def pytest_internalerror(excrepr: object) -> None:
+    """Keeps the first error of pytest itself: a worker's makes xdist fail with one that does not say what happened."""
+    INTERNAL_ERRORS.append(str(excrepr))
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Says the first internal error once more, as the last thing of a long log."""
+    if INTERNAL_ERRORS and not hasattr(config, "workerinput"):
+        for line in ("pytest failed, first with this:", *INTERNAL_ERRORS[0].splitlines()[-40:]):
+            config.get_terminal_writer().line(line)
 
 
 @pytest.hookimpl(wrapper=True)
