@@ -123,6 +123,7 @@ class QueueSpecDocument(_Strict):
     max_jobs_per_user: Annotated[int, Field(ge=0, le=1_000_000)] = Field(default=0, alias="maxJobsPerUser")
     closed: bool = False
     time_limit: _TimeLimit = Field(default=None, alias="timeLimit")
+    longest_borrowing: _Runtime = Field(default=None, alias="longestBorrowing")
     ordering: Annotated[_Name, Field(description="`age`, `classic` or the name of a plug-in.")] = ""
     placement: Annotated[_Name, Field(description="`pack`, `spread` or the name of a plug-in.")] = ""
     classes: Annotated[dict[str, JobClassDocument], Field(max_length=50)] = {}
@@ -173,6 +174,8 @@ class QueueDocument(_Strict):
         )
         if spec.time_limit is not None:
             queue.time_limit.FromTimedelta(timedelta(seconds=spec.time_limit))
+        if spec.longest_borrowing is not None:
+            queue.longest_borrowing.FromTimedelta(timedelta(seconds=spec.longest_borrowing))
         if fairness.policy:
             queue.policy = _POLICIES[fairness.policy]
         if fairness.reclaim_strategy:
@@ -229,6 +232,8 @@ def document_of(queue: queues_pb2.Queue, account_ids: Collection[str] | None = N
     }
     if queue.HasField("time_limit"):
         spec["timeLimit"] = f"{queue.time_limit.ToTimedelta().total_seconds():g}s"
+    if queue.HasField("longest_borrowing"):
+        spec["longestBorrowing"] = f"{queue.longest_borrowing.ToTimedelta().total_seconds():g}s"
     if queue.HasField("max_priority"):
         spec["maxPriority"] = queue.max_priority
     kept = {name: value for name, value in spec.items() if value or name == "maxPriority"}

@@ -404,6 +404,13 @@ class Reservation(BaseModel):
     image_digest: Annotated[str | None, Field(description="That of its session, such as `sha256:…`.")]
     steps: list[Step]
     extensions: list[Extension]
+    borrowed_gpus: Annotated[
+        float,
+        Field(
+            description="Its GPUs above the quota of its queue now. It is not extended while another queue waits for "
+            "what is within its own quota."
+        ),
+    ]
     history: Annotated[
         list[Act],
         Field(description="Changes by people, among its last 500 events; not in lists."),
@@ -466,6 +473,7 @@ class ReservationQuote(BaseModel):
     eta_p50: Annotated[float | None, Field(description="Expected seconds until it would start; null: not known.")]
     eta_p90: float | None
     start_time: Annotated[datetime | None, Field(description="When it is to start, if it starts later.")]
+    borrowed_gpus: Annotated[float, Field(description="Its GPUs above the quota of its queue, if it began now.")]
 
 
 class CalendarEntry(BaseModel):

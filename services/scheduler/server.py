@@ -49,6 +49,7 @@ from services.scheduler.peers.peers import Peers
 from services.scheduler.peers.pool import Pool
 from services.scheduler.queue.admission import Admission, AdmissionPolicy
 from services.scheduler.queue.availability import AvailabilityReader
+from services.scheduler.queue.borrowing import Borrowing
 from services.scheduler.queue.dated_admission import LIMITS_INTERVAL, DatedAdmission
 from services.scheduler.queue.dated_book import DatedBook
 from services.scheduler.queue.demand import DemandReporter
@@ -326,7 +327,8 @@ async def build(  # noqa: PLR0915 - one statement for each part
         settings.most_dated_gpus_of_user,
         settings.dated_start_within,
     )
-    dated_admission = DatedAdmission(pool, dated, dated_limits)
+    borrowing = Borrowing(book, situations, waiting, running, inventory, demand.blocked, clock)
+    dated_admission = DatedAdmission(pool, dated, dated_limits, borrowing)
     refusals = Refusals(waiting, running, situations, placements, clock)
     explainer = Explainer(
         waiting,

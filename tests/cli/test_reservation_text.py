@@ -122,6 +122,9 @@ def test_a_quote_has_rate_hold_and_wait() -> None:
     quote = {"gpu_type": "MI300X", "gpu_count": 2, "hours": 1.5, "price_per_gpu_hour": 1.99, "hold_usd": 5.97}
     assert quote_text(quote) == "2 x MI300X for 1 h 30 min: $3.98/h, $5.97 on hold"
     assert quote_text(quote | {"eta_p50": 0.0}).endswith("; starts likely at once")
+    assert "\n2 of its GPUs are above the quota of its queue: it will get no more" in quote_text(
+        quote | {"borrowed_gpus": 2.0}
+    )
 
 
 def test_availability_shows_the_wait_for_each_size() -> None:

@@ -76,6 +76,7 @@ _RED: dict[str, Any] = {
     "reclaim_strategy": "RECLAIM_STRATEGY_AGGRESSIVE",
     "reclaim_min_runtime": timedelta(minutes=5),
     "time_limit": timedelta(minutes=10),
+    "longest_borrowing": timedelta(hours=4),
     "max_jobs_per_user": 7,
     "ordering": "classic",
     "placement": "spread",

@@ -60,6 +60,7 @@ def reservation(**fields: Any) -> pb.Reservation:
         "out_of_memory_kills": 1,
         "last_out_of_memory_time": ACTIVE_AT,
         "idle_since": ACTIVE_AT,
+        "borrowed_gpus": 2.0,
         "connections": 2,
         "disk_safe_time": ACTIVE_AT,
         "disk_fault": "the home is too large",

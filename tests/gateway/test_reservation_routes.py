@@ -286,6 +286,7 @@ async def test_a_reservation_is_shown_with_the_names_that_gpu_dev_uses(gateway: 
         "last_oom_at": "2027-01-15T08:00:00Z",
         "last_login_at": None,
         "idle_since": "2027-01-15T08:00:00Z",
+        "borrowed_gpus": 2.0,
         "connections": 2,
         "price_per_gpu_hour": 1.99,
         "hold_usd": 5.97,

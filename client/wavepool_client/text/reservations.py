@@ -106,7 +106,18 @@ def quote_text(quote: Fields) -> str:
     wait = wait_text(quote)
     start = start_text(quote)
     when = f"; starts at {start}" if start else f"; starts {wait}" if wait else ""
-    return f"{what}: {rate}/h, {usd_text(quote.get('hold_usd'))} on hold{when}"
+    lines = [f"{what}: {rate}/h, {usd_text(quote.get('hold_usd'))} on hold{when}"]
+    if borrowed := borrowed_text(quote):
+        lines.append(f"{borrowed}: it will get no more time while others wait for what is within theirs")
+    return "\n".join(lines)
+
+
+def borrowed_text(fields: Fields) -> str:
+    """How many of its GPUs are above the quota of its queue; empty if none is."""
+    borrowed = fields.get("borrowed_gpus")
+    if not isinstance(borrowed, int | float) or not borrowed:
+        return ""
+    return f"{borrowed:g} of its GPUs {'is' if borrowed == 1 else 'are'} above the quota of its queue"
 
 
 def dearest_price(quote: Fields) -> float:
@@ -219,6 +230,7 @@ def show_rows(one: Fields, now: datetime, zone: tzinfo | None = None) -> list[tu
         *((f"node {node.get('rank')}", _node_text(one, node)) for node in nodes_of(one)),
         ("disk", _disk_text(one, zone)),
         ("image", _image_text(one)),
+        ("borrows", borrowed_text(one)),
         ("steps", ", ".join(f"{step.get('name')} {short_time(step.get('seconds'))}" for step in steps)),
         ("extensions", "; ".join(_extension_text(one, zone) for one in extensions)),
         ("history", "\n".join(_act_text(act, zone) for act in cast("list[Fields]", one.get("history") or []))),

@@ -42,7 +42,7 @@ DEFAULT_MAX_PRIORITY = 0
 LARGEST_CLASS_VALUE = 1_000
 """With the ordering `age` and its usual point, the waiting of two and a half hours."""
 
-_DURATIONS = ("reclaim_min_runtime", "time_limit")
+_DURATIONS = ("reclaim_min_runtime", "time_limit", "longest_borrowing")
 _NAME = re.compile(r"[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?")
 
 
@@ -95,6 +95,8 @@ class QueueSettings:
     closed: bool = False
     time_limit: timedelta | None = None
     """The longest time of one attempt at a job."""
+    longest_borrowing: timedelta | None = None
+    """The longest time of a reservation that takes more than the quota; 0 for none."""
     ordering: str = ""
     """The name of how its waiting jobs are ordered."""
     placement: str = ""
@@ -193,6 +195,15 @@ class Queues:
         """That of the queue or the nearest above that says one."""
         found = (queue.reclaim_strategy for queue in self.upwards(name) if queue.reclaim_strategy)
         return next(found, ReclaimStrategy.CONSERVATIVE)
+
+    def longest_borrowing(self, name: str) -> timedelta | None:
+        """That of the queue or the nearest above that says one; None if reservations may borrow for any time."""
+        found = (queue.longest_borrowing for queue in self.upwards(name) if queue.longest_borrowing is not None)
+        return next(found, None)
+
+    def quota(self, name: str, gpu_type: str) -> int:
+        """What the queue may have whatever others want, in thousandths of a GPU; UNLIMITED for everything."""
+        return self.tree(gpu_type).queues[name].quota.gpu_milli
 
     def ordering(self, name: str) -> str:
         """That of the queue or the nearest above that says one; empty if none does."""
@@ -305,6 +316,7 @@ def as_text(queue: QueueSettings) -> dict[str, str]:
         "maxJobsPerUser": str(queue.max_jobs_per_user or ""),
         "closed": "true" if queue.closed else "",
         "timeLimit": _seconds(queue.time_limit),
+        "longestBorrowing": _seconds(queue.longest_borrowing),
         "ordering": queue.ordering,
         "placement": queue.placement,
         "defaultClass": queue.default_class,
@@ -402,6 +414,9 @@ def _wrong_durations(where: str, queue: QueueSettings) -> Iterator[Violation]:
     if queue.time_limit is not None and (queue.time_limit < timedelta(seconds=1) or queue.time_limit.microseconds):
         fix = "Give whole seconds, from 1 s"
         yield Violation(f"{where}.time_limit", str(queue.time_limit), "is no limit of runs", fix)
+    if queue.longest_borrowing is not None and queue.longest_borrowing < timedelta(0):
+        fix = "Give 0 s, so that reservations keep to the quota, or more"
+        yield Violation(f"{where}.longest_borrowing", str(queue.longest_borrowing), "is negative", fix)
 
 
 def _wrong_classes(where: str, queue: QueueSettings) -> Iterator[Violation]:

@@ -273,7 +273,7 @@ class TooMuchReservedError(SchedulerError):
 
 
 class CalendarConflictError(SchedulerError):
-    """The GPUs are not free at that time; `violations` as in InvalidRequestError, with what is possible."""
+    """The GPUs are not free at that time, or owed to others; `violations` say what is possible."""
 
     def __init__(self, field: str, description: str) -> None:
         super().__init__(f"{field}: {description}.")

@@ -151,11 +151,11 @@ def extension_of(seconds: int, reservation: Reservation, limits: ReservationLimi
     """The time to add; raises InvalidFieldError."""
     left = limits.most_in_all - reservation.total
     if left < timedelta(minutes=1):
-        fault = f"cannot be added: with its extensions it has {_text(reservation.total)}, which is its limit"
+        fault = f"cannot be added: with its extensions it has {length_text(reservation.total)}, which is its limit"
         raise InvalidFieldError("duration", fault)
     duration, fault = _duration_of(seconds, timedelta(minutes=1), left)
     if fault:
-        in_all = f", as {_text(limits.most_in_all)} in all is the most"
+        in_all = f", as {length_text(limits.most_in_all)} in all is the most"
         raise InvalidFieldError("duration", fault + (in_all if duration > left else ""))
     return duration
 
@@ -293,9 +293,9 @@ def wrong_length(reservation: Reservation, longest_time: timedelta | None, setti
     if longest_time is None or reservation.longest_lease <= longest_time:
         return []
     most = longest_time - (reservation.longest_lease - reservation.total)
-    at_most = f"the most is {_text(most)}" if most > timedelta(0) else "there is no time at all"
+    at_most = f"the most is {length_text(most)}" if most > timedelta(0) else "there is no time at all"
     why = f"the machines that the pool starts do not live longer ({setting})"
-    return [("spec.duration", f"is {_text(reservation.total)}; {at_most}, as {why}")]
+    return [("spec.duration", f"is {length_text(reservation.total)}; {at_most}, as {why}")]
 
 
 def _wrong_gpus(asked: reservations_pb2.ReservationSpec, gpu_type: str | None) -> Violations:
@@ -350,13 +350,13 @@ def _duration_of(seconds: int, least: timedelta, most: timedelta) -> tuple[timed
     bound = 2 * _HOUR * 24 * 365
     duration = timedelta(seconds=min(bound, max(-bound, seconds)))
     if duration < least:
-        return duration, f"is {_text(duration)}; the least is {_text(least)}"
+        return duration, f"is {length_text(duration)}; the least is {length_text(least)}"
     if duration > most:
-        return duration, f"is {_text(duration)}; the most is {_text(most)}"
+        return duration, f"is {length_text(duration)}; the most is {length_text(most)}"
     return duration, ""
 
 
-def _text(duration: timedelta) -> str:
+def length_text(duration: timedelta) -> str:
     """Time for people, such as `1 minute`, `36 s` or `24 h`."""
     seconds = duration.total_seconds()
     if seconds < _MINUTE:

@@ -16,6 +16,7 @@ from services.scheduler.jobs.dated_limits import (
 from services.scheduler.jobs.errors import CalendarConflictError, CalendarUnreadyError, TooMuchReservedError
 from services.scheduler.jobs.job import Job
 from services.scheduler.peers.pool import Pool, PoolError, PoolLimits
+from services.scheduler.queue.borrowing import Borrowing
 from services.scheduler.queue.dated_book import DatedBook
 
 log = get_logger(__name__)
@@ -30,7 +31,8 @@ class DatedAdmission:
 
     name = "pool limits"
 
-    def __init__(self, pool: Pool, dated: DatedBook, limits: DatedLimits) -> None:
+    def __init__(self, pool: Pool, dated: DatedBook, limits: DatedLimits, borrowing: Borrowing) -> None:
+        self.borrowing = borrowing
         self._pool = pool
         self._dated = dated
         self.limits = limits
@@ -50,7 +52,8 @@ class DatedAdmission:
         self._dated.put(job)
 
     def check_extension(self, job: Job, more: timedelta) -> None:
-        """Raises CalendarConflictError if somebody is to have the GPUs of a running reservation by then."""
+        """Raises CalendarConflictError if others are to have a running reservation's GPUs by then, or are owed them."""
+        self.borrowing.check_extension(job, job.reserved.total + more)
         longest = self._dated.longest_extension(job, more)
         if longest < more:
             raise CalendarConflictError("duration", extension_conflict_text(more, longest))

@@ -10,7 +10,7 @@ from services.scheduler.fairness.settings import in_gpus
 from services.scheduler.jobs.availability import QueueHead
 from services.scheduler.jobs.estimate import WaitEstimate
 from services.scheduler.jobs.job import Job
-from services.scheduler.jobs.reservation_checks import maintenance_of, wrong_size
+from services.scheduler.jobs.reservation_checks import length_text, maintenance_of, wrong_size
 from services.scheduler.jobs.resources import Isolation, Reuse, modes_for
 from services.scheduler.jobs.states import OVER_STATES, WAITING_STATES, JobState
 from services.scheduler.queue.dated_admission import DatedAdmission
@@ -85,16 +85,15 @@ class Explainer:
         ahead = self._waiting.ahead(job)
         offers = [offer for offer in self._inventory.offers() if offer.gpu_type in job.spec.gpu_types]
         reason, remedy = self._why(job, ahead.position - 1, self._usable(job))
-        for gpu_type in job.spec.gpu_types:
-            if closed := maintenance_of(gpu_type, self.maintenance):
-                reason = f"{reason} {gpu_type} is in maintenance: {closed.text}."
         standing, refusals = self._forecast.standing(job), self._refusals.of(job, offers)
+        said = [reason, *self._closed(job)]
         if kept := next((one for one in refusals if one.is_kept_for_later), None):
-            reason = f"{reason} Of {kept.machine_id}: {kept.reason}."
+            said.append(f"Of {kept.machine_id}: {kept.reason}.")
+        said += self._dated.borrowing.why(job)
         if standing.unknown:
-            reason = f"{reason} How long it waits is not known: {standing.unknown}."
+            said.append(f"How long it waits is not known: {standing.unknown}.")
         return Explanation(
-            reason,
+            " ".join(said),
             remedy,
             ahead.position,
             ahead.in_queue,
@@ -104,6 +103,11 @@ class Explainer:
             job.spec.latest_start(self._longest_run),
             standing.basis,
         )
+
+    def _closed(self, job: Job) -> list[str]:
+        """Which of a job's GPU types are in maintenance."""
+        closed = {gpu_type: maintenance_of(gpu_type, self.maintenance) for gpu_type in job.spec.gpu_types}
+        return [f"{gpu_type} is in maintenance: {one.text}." for gpu_type, one in closed.items() if one]
 
     def _kept_for(self, job: Job) -> str:
         """What is kept for a reservation that starts later, as far as its machines are there."""
@@ -124,10 +128,12 @@ class Explainer:
         """
         resources, gpu_types = job.spec.resources.least, job.spec.gpu_types
         if small := self._situations.small_queue(job):
-            queue, limit = small
-            at_most = f"Queue {queue} may have {in_gpus(limit)} of {job.spec.gpu_type} at a time"
+            at_most = f"Queue {small.name} may have {in_gpus(small.most)} of {job.spec.gpu_type} at a time"
             takes = in_gpus(resources.milli * job.spec.machines)
-            return f"{at_most}, and this takes {takes}. Ask for less, or use another queue."
+            if small.longest is not None:
+                at_most = f"{at_most} in reservations that last more than {length_text(small.longest)}"
+            shorter = ", reserve for less time" if small.longest else ""
+            return f"{at_most}, and this takes {takes}. Ask for less{shorter}, or use another queue."
         if not self._inventory.can_have(resources, gpu_types):
             what = f"No machine with {' or '.join(gpu_types)} can give {resources}."
             return f"{what} {self._remedy(job, self._usable(job), blocked='')}"
@@ -178,9 +184,15 @@ class Explainer:
         """Why it waits whatever is ahead of it, and what helps; None if it only waits for its turn."""
         full = self._situations.full_queue(job)
         if full:
-            queue, limit = full
-            reason = f"Queue {queue} has as many GPUs of {job.spec.gpu_type} as its limit allows, {in_gpus(limit)}."
-            return reason, f"A run of queue {queue} that ends, or a higher limit."
+            has = f"Queue {full.name} has as many GPUs of {job.spec.gpu_type}"
+            if full.longest is not None:
+                than = f"reservations that last more than {length_text(full.longest)}"
+                reason = f"{has} as its quota, {in_gpus(full.most)}, allows for {than}."
+                return reason, f"A run of queue {full.name} that ends, or a shorter reservation."
+            return (
+                f"{has} as its limit allows, {in_gpus(full.most)}.",
+                f"A run of queue {full.name} that ends, or a higher limit.",
+            )
         return self._missing(job, " or ".join(job.spec.gpu_types), offers, self._demand.blocked(lane_of(job)))
 
     def _why(self, job: Job, ahead: int, offers: Sequence[MachineOffer]) -> tuple[str, str]:

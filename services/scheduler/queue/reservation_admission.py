@@ -74,6 +74,7 @@ class ReservationAdmission:
         dated: DatedAdmission,
         stores: SessionStores,
     ) -> None:
+        self.borrowing = dated.borrowing
         self._admission = admission
         self._reader = reader
         self._billing = billing
@@ -126,7 +127,7 @@ class ReservationAdmission:
     async def check_extension(self, job: Job, reservation: Reservation, seconds: int) -> None:
         """Raises TooMuchReservedError if so much more is above what the reservation's user may have in a week.
 
-        Raises CalendarConflictError if somebody is to have the GPUs by then.
+        Raises CalendarConflictError if somebody is to have the GPUs by then, or waits for them now as for its own.
         """
         wanted = timedelta(seconds=max(0, min(seconds, MOST_SECONDS)))
         more = replace(reservation, duration=wanted, extensions=())

@@ -52,6 +52,15 @@ RETURN_TIME = timedelta(minutes=2)
 """The place of a run that was stopped to start again is kept for so long; its end takes some seconds."""
 
 
+class FullQueue(NamedTuple):
+    """A queue that may not have so much more of a GPU type, and what it may have, in thousandths of a GPU."""
+
+    name: str
+    most: int
+    longest: timedelta | None = None
+    """Its quota counts, because this is a reservation that lasts longer than those that may take more."""
+
+
 class _Return(NamedTuple):
     """Where a job starts again that is being stopped, and until when that is kept for it."""
 
@@ -170,7 +179,7 @@ class Situations:
                 further[self._book.queues.known(lane.queue)] += (waiting - due[lane]) * eighths
         first = (job for lane, (_, listed) in lanes.items() for job in self._waiting.first(lane, listed))
         # Those whose start has come get the GPUs that are kept for them, whatever the policy says.
-        jobs = sorted((job for job in first if not job.is_dated), key=self._waiting.rank)
+        jobs = sorted((job for job in first if not self._waits_elsewhere(job, gpu_type)), key=self._waiting.rank)
         for job in jobs:
             # What a range could have beyond the least is asked for, too.
             if job.spec.resources.is_range:
@@ -307,15 +316,12 @@ class Situations:
         """True if an attempt that starts now might not end before the job's deadline."""
         return job.spec.is_too_late(self._clock.now(), self._longest_run)
 
-    def full_queue(self, job: Job) -> tuple[str, int] | None:
-        """The job's queue, or the nearest above, that may not have so much more of the wanted type, with its limit.
-
-        The limit is in thousandths of a GPU. None if there is no such queue.
-        """
+    def full_queue(self, job: Job) -> FullQueue | None:
+        """The job's queue, or the nearest above, that may not have so much more of the wanted type."""
         return self._full_queue(job, self.used(job.spec.gpu_type))
 
-    def small_queue(self, job: Job) -> tuple[str, int] | None:
-        """The job's queue, or the nearest above, whose limit is below what the job takes, as `full_queue` gives it."""
+    def small_queue(self, job: Job) -> FullQueue | None:
+        """The job's queue, or the nearest above, that may never have what the job takes."""
         return self._full_queue(job, {})
 
     def used(self, gpu_type: str) -> Mapping[str, int]:
@@ -391,13 +397,30 @@ class Situations:
         now = self._clock.now()
         return {job_id: one for job_id, one in self._returns.items() if one.until > now}
 
-    def _full_queue(self, job: Job, used: Mapping[str, int]) -> tuple[str, int] | None:
-        queues = self._book.queues
-        for queue in queues.upwards(queues.known(job.spec.queue)):
-            limit = queues.share(queue.name, job.spec.gpu_type).limit
-            wants = job.spec.resources.least.milli * job.spec.machines
+    def _waits_elsewhere(self, job: Job, gpu_type: str) -> bool:
+        """True if a job is not the policies' to start: it has a start of its own, or may not borrow for so long."""
+        if job.reservation is None:
+            return False
+        own = job.of_type(gpu_type)
+        return job.is_dated or (self._may_not_borrow(own) is not None and self.full_queue(own) is not None)
+
+    def _may_not_borrow(self, job: Job) -> timedelta | None:
+        """How long reservations of the job's queue may be that borrow, if this is a longer one; else None."""
+        if job.reservation is None:
+            return None
+        longest = self._book.queues.longest_borrowing(self._book.queues.known(job.spec.queue))
+        return longest if longest is not None and job.reservation.total > longest else None
+
+    def _full_queue(self, job: Job, used: Mapping[str, int]) -> FullQueue | None:
+        queues, gpu_type = self._book.queues, job.spec.gpu_type
+        wants, leaf = job.spec.resources.least.milli * job.spec.machines, queues.known(job.spec.queue)
+        for queue in queues.upwards(leaf):
+            limit = queues.share(queue.name, gpu_type).limit
             if limit is not None and used.get(queue.name, 0) + wants > limit:
-                return queue.name, limit
+                return FullQueue(queue.name, limit)
+        longest, quota = self._may_not_borrow(job), queues.quota(leaf, gpu_type)
+        if longest is not None and used.get(leaf, 0) + wants > quota:
+            return FullQueue(leaf, quota, longest)
         return None
 
     def machine(self, offer: MachineOffer, held: Iterable[Slot]) -> Machine:

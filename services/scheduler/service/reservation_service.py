@@ -31,6 +31,7 @@ from services.scheduler.store.job_reader import JobReader
 from services.scheduler.store.job_store import JobStore
 from services.scheduler.wire import reservations as wire
 from services.scheduler.wire.page_token import page_end, page_token
+from services.scheduler.wire.queues import gpus
 from vocabulary.rights import Right
 from vocabulary.ssh_keys import KeyFault, key_line
 
@@ -107,6 +108,7 @@ class ReservationServicer(reservations_pb2_grpc.ReservationServiceServicer):
             eta_p50=duration_to_proto(wait.p50) if wait else None,
             eta_p90=duration_to_proto(wait.p90) if wait else None,
             start_time=instant_to_proto(quote.reservation.start_time),
+            borrowed_gpus=gpus(self._admission.borrowing.borrowed(quote.job)),
         )
 
     async def GetReservation(
@@ -285,12 +287,15 @@ class ReservationServicer(reservations_pb2_grpc.ReservationServiceServicer):
 
     def _proto(self, job: Job) -> reservations_pb2.Reservation:
         reservation = job.reserved
-        if job.state not in WAITING_STATES or job.job_id not in self._waiting:
+        if job.state in OVER_STATES:
             return wire.reservation_to_proto(job, reservation)
+        borrowed = gpus(self._admission.borrowing.borrowed(job))
+        if job.state not in WAITING_STATES or job.job_id not in self._waiting:
+            return wire.reservation_to_proto(job, reservation, borrowed)
         if job.is_dated:
-            return wire.reservation_to_proto(job, reservation, position=1)
+            return wire.reservation_to_proto(job, reservation, borrowed, position=1)
         standing = self._forecast.standing(job, is_promise=False)
-        return wire.reservation_to_proto(job, reservation, standing.position, standing.wait)
+        return wire.reservation_to_proto(job, reservation, borrowed, standing.position, standing.wait)
 
 
 def _check_user_id(user_id: str) -> None:

@@ -43,6 +43,7 @@ def queue_from_proto(message: queues_pb2.Queue, gpu_types: Sequence[str]) -> Que
         max_jobs_per_user=message.max_jobs_per_user,
         closed=message.closed,
         time_limit=message.time_limit.ToTimedelta() if message.HasField("time_limit") else None,
+        longest_borrowing=message.longest_borrowing.ToTimedelta() if message.HasField("longest_borrowing") else None,
         ordering=message.ordering,
         placement=message.placement,
         classes={name: JobClass(one.value, one.administrators_only) for name, one in sorted(message.classes.items())},
@@ -75,6 +76,8 @@ def queue_to_proto(queue: QueueSettings) -> queues_pb2.Queue:
         message.reclaim_min_runtime.CopyFrom(duration_to_proto(queue.reclaim_min_runtime))
     if queue.time_limit is not None:
         message.time_limit.CopyFrom(duration_to_proto(queue.time_limit))
+    if queue.longest_borrowing is not None:
+        message.longest_borrowing.CopyFrom(duration_to_proto(queue.longest_borrowing))
     for name, share in queue.resources.items():
         for field in _SHARE_FIELDS:
             amount = getattr(share, field)

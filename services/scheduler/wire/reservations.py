@@ -26,7 +26,11 @@ _STATES_BY_NUMBER: dict[int, ReservationState] = {number: state for state, numbe
 
 
 def reservation_to_proto(
-    job: Job, reservation: Reservation, position: int = 0, wait: WaitEstimate | None = None
+    job: Job,
+    reservation: Reservation,
+    borrowed_gpus: float = 0.0,
+    position: int = 0,
+    wait: WaitEstimate | None = None,
 ) -> reservations_pb2.Reservation:
     """The reservation as a proto; `position` and `wait` while it waits."""
     steps = [
@@ -72,6 +76,7 @@ def reservation_to_proto(
         attempts=job.attempt,
         editors=[reservations_pb2.ReservationEditor(user=one.user, user_id=one.user_id) for one in reservation.editors],
         last_seq=job.last_seq,
+        borrowed_gpus=borrowed_gpus,
         position=position,
         eta_p50=duration_to_proto(wait.p50) if wait else None,
         eta_p90=duration_to_proto(wait.p90) if wait else None,

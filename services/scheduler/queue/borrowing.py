@@ -1,0 +1,144 @@
+"""Which reservations use more than the quotas of their queues, and who waits for that.
+
+Submissions give such GPUs back at once; a reservation keeps them to its end, as people work there. So it gets no more
+time while a queue waits for what is its own, and a queue may say how long its reservations may be that take more than
+its quota.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from datetime import datetime, timedelta
+
+from servicekit.clock import Clock
+from services.scheduler.fairness.settings import Queues, in_gpus
+from services.scheduler.jobs.errors import CalendarConflictError
+from services.scheduler.jobs.job import Job
+from services.scheduler.jobs.reservation_checks import length_text
+from services.scheduler.queue.inventory import Inventory
+from services.scheduler.queue.placement import MachineStage
+from services.scheduler.queue.queue_book import QueueBook
+from services.scheduler.queue.running import RunningJobs
+from services.scheduler.queue.situations import Situations
+from services.scheduler.queue.waiting import Lane, WaitingJobs
+from vocabulary.slots import EIGHTH_MILLI
+
+MOST_NAMED = 3
+"""Reservations of which `why` names the end."""
+
+
+def lends(queues: Queues, gpu_type: str, used: Mapping[str, int], owner: str, wants: int, borrower: str) -> bool:
+    """True if `borrower` uses what `owner` may have whatever others want, and now wants: so much within its quota.
+
+    Quotas count below the queue that is above both; amounts are thousandths of GPUs. The borrower need not be above its
+    own quota if what its parent has is within that one's: then it borrows from its siblings.
+    """
+    upwards = [queue.name for queue in queues.upwards(queues.known(owner))]
+    borrowers = [queue.name for queue in queues.upwards(queues.known(borrower))]
+    owners_side = [name for name in upwards if name not in borrowers]
+    borrowers_side = [name for name in borrowers if name not in upwards]
+    if not owners_side or not borrowers_side:
+        return False
+    is_owed = all(used.get(name, 0) + wants <= queues.quota(name, gpu_type) for name in owners_side)
+    return is_owed and used.get(borrowers_side[-1], 0) > queues.quota(borrowers_side[-1], gpu_type)
+
+
+class Borrowing:
+    """Looks at the quotas; `blocked` says why the pool starts no machine for a lane, and is empty if it does."""
+
+    def __init__(
+        self,
+        book: QueueBook,
+        situations: Situations,
+        waiting: WaitingJobs,
+        running: RunningJobs,
+        inventory: Inventory,
+        blocked: Callable[[Lane], str],
+        clock: Clock,
+    ) -> None:
+        self._book = book
+        self._situations = situations
+        self._waiting = waiting
+        self._running = running
+        self._inventory = inventory
+        self._blocked = blocked
+        self._clock = clock
+
+    def borrowed(self, job: Job) -> int:
+        """Thousandths of GPUs of a reservation, which runs or is about to, above the quota of its queue.
+
+        0 if no other queue has a quota: then nobody lends them.
+        """
+        queues, gpu_type = self._book.queues, job.machine_gpu_type or job.spec.gpu_type
+        leaf, used = queues.known(job.spec.queue), self._situations.used(gpu_type)
+        if not any(queues.quota(name, gpu_type) for name in queues.leaves - {leaf}):
+            return 0
+        size = job.eighths * EIGHTH_MILLI
+        beside = 0 if any(one.job_id == job.job_id for one in self._running.jobs()) else size
+        return max(0, min(size, used.get(leaf, 0) + beside - queues.quota(leaf, gpu_type)))
+
+    def check_extension(self, job: Job, total: timedelta) -> None:
+        """Raises CalendarConflictError if a running reservation may not have `total` time in all, as it borrows."""
+        queue, borrowed = job.spec.queue, self.borrowed(job)
+        if not borrowed:
+            return
+        what = f"{in_gpus(borrowed)} of its GPUs are above the quota of queue {queue}"
+        longest = self._book.queues.longest_borrowing(self._book.queues.known(queue))
+        if longest is not None and total > longest:
+            which = f"which lets such reservations last {length_text(longest)}"
+            fix = "Save your work, and reserve again later; or reserve in another queue"
+            raise CalendarConflictError("duration", f"{what}, {which}. {fix}")
+        if owner := self._owner(job):
+            fix = "Save your work, and reserve again when there is room"
+            raise CalendarConflictError("duration", f"{what}, and queue {owner} waits for GPUs of its own quota. {fix}")
+
+    def why(self, job: Job) -> list[str]:
+        """Which queues borrow what a waiting job may have by its queue's quota, in reservations, and until when."""
+        queues, gpu_type = self._book.queues, job.spec.gpu_type
+        used, wants = self._situations.used(gpu_type), job.spec.resources.least.milli * job.spec.machines
+        sentences: list[str] = []
+        ends = self._ends(gpu_type)
+        for queue in sorted(ends):
+            if not lends(queues, gpu_type, used, job.spec.queue, wants, queue):
+                continue
+            first = sorted(ends[queue].items())[:MOST_NAMED]
+            by = "; ".join(f"{in_gpus(gpus)} by {end:%H:%M:%S} UTC" for end, gpus in first)
+            has = f"{in_gpus(used[queue])} with a quota of {in_gpus(queues.quota(queue, gpu_type))}"
+            sentences.append(f"Queue {queue} has {has}; its reservations keep their GPUs to their ends: {by}.")
+        return sentences
+
+    def _ends(self, gpu_type: str) -> dict[str, Counter[datetime]]:
+        """What the reservations of each queue have, in thousandths of GPUs, by when they end at the latest."""
+        ends: dict[str, Counter[datetime]] = {}
+        for one in self._running.jobs():
+            if one.reservation is not None and one.machine_gpu_type == gpu_type:
+                end = one.reservation.expire_time or self._clock.now() + one.reservation.total
+                queue = self._book.queues.known(one.spec.queue)
+                ends.setdefault(queue, Counter())[end] += one.eighths * EIGHTH_MILLI
+        return ends
+
+    def _owner(self, job: Job) -> str:
+        """The queue that waits for what a reservation's queue borrows, though no machine is started for it."""
+        queues, gpu_type = self._book.queues, job.machine_gpu_type
+        used = self._situations.used(gpu_type)
+        for lane in self._waiting.lanes():
+            wants = lane.resources.least.milli * lane.machines
+            if (
+                lane.gpu_types[0] == gpu_type
+                and lane not in self._waiting.hopeless
+                and lends(queues, gpu_type, used, lane.queue, wants, job.spec.queue)
+                and self._blocked(lane)
+                and not self._has_room(lane)
+            ):
+                return lane.queue
+        return ""
+
+    def _has_room(self, lane: Lane) -> bool:
+        """True if a job of the lane fits on a machine now: no reservation keeps it waiting."""
+        held = self._situations.held()
+        return any(
+            offer.slots_for(lane.resources.least, held[offer.machine_id])
+            for offer in self._inventory.offers()
+            if offer.gpu_type in lane.gpu_types and offer.stage is MachineStage.READY
+        )

@@ -1,0 +1,214 @@
+"""Reservations above the quotas of their queues: they get no more time while an owner waits, and everybody is told."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import grpc
+import pytest
+from google.protobuf.duration_pb2 import Duration
+from wavepool.scheduler.v1 import queues_pb2, queues_pb2_grpc, reservations_pb2
+
+from services.scheduler.fairness.settings import Queues, QueueSettings, Share
+from services.scheduler.queue.borrowing import lends
+from tests.refused_calls import refused
+from tests.services.scheduler.cluster import (
+    ACCOUNT,
+    TIMEOUT_SECONDS,
+    USER,
+    Cluster,
+    scripted_cluster,
+    sound_reservation,
+)
+
+HOUR = timedelta(hours=1)
+LIMIT = "the limit of machines is reached"
+
+
+@pytest.fixture
+async def cluster(tmp_path: Path) -> AsyncIterator[Cluster]:
+    """A machine of two GPUs, the only one that there may be, and two teams with a quota of one each."""
+    async with scripted_cluster(tmp_path) as found:
+        await found.pool.tell("machine-1", "STOPPED")
+        await found.pool.tell("machine-2", "WARM", gpus=2)
+        found.pool.blocked_reason = LIMIT
+        await found.start()
+        await apply(found, team("red", 1), team("blue", 1))
+        yield found
+
+
+def team(name: str, quota: float, **more: Any) -> queues_pb2.Queue:
+    return queues_pb2.Queue(name=name, resources={"gpu": queues_pb2.QueueResource(quota=quota)}, **more)
+
+
+async def apply(cluster: Cluster, *queues: queues_pb2.Queue) -> None:
+    service: queues_pb2_grpc.QueueServiceAsyncStub = queues_pb2_grpc.QueueServiceStub(cluster.channel)  # type: ignore[assignment]
+    await service.ApplyQueues(queues_pb2.ApplyQueuesRequest(queues=queues), timeout=TIMEOUT_SECONDS)
+
+
+async def reserved(cluster: Cluster, key: str, **spec: Any) -> reservations_pb2.Reservation:
+    made = await cluster.reserve(key, **spec)
+    await cluster.reservation_events(made.reservation_id, "active")
+    return await cluster.reservation(made.reservation_id)
+
+
+async def extend(cluster: Cluster, reservation: reservations_pb2.Reservation) -> reservations_pb2.Reservation:
+    request = reservations_pb2.ExtendReservationRequest(
+        account_ids=[ACCOUNT],
+        managed_account_ids=[ACCOUNT],
+        reservation_id=reservation.reservation_id,
+        duration=Duration(seconds=3600),
+        user_id=USER,
+        idempotency_key="more",
+    )
+    answer = await cluster.reservations.ExtendReservation(request, timeout=TIMEOUT_SECONDS)
+    return answer.reservation
+
+
+async def why(cluster: Cluster, job_id: str) -> str:
+    return (await explained(cluster, job_id)).reason
+
+
+async def explained(cluster: Cluster, job_id: str) -> queues_pb2.ExplainJobResponse:
+    service: queues_pb2_grpc.QueueServiceAsyncStub = queues_pb2_grpc.QueueServiceStub(cluster.channel)  # type: ignore[assignment]
+    request = queues_pb2.ExplainJobRequest(account_ids=[ACCOUNT], job_id=job_id)
+    return await service.ExplainJob(request, timeout=TIMEOUT_SECONDS)
+
+
+async def is_blocked(cluster: Cluster, job_id: str) -> None:
+    """Waits until the pool has said that no machine is started for the job."""
+    async with asyncio.timeout(TIMEOUT_SECONDS):
+        while LIMIT not in (await explained(cluster, job_id)).remedy:
+            await asyncio.sleep(0.005)
+
+
+async def test_what_borrows_is_not_extended_while_its_owner_waits_and_why_says_until_when(cluster: Cluster) -> None:
+    red = await reserved(cluster, "red", gpus=2, queue="red")
+    assert red.borrowed_gpus == 1
+
+    blue = await cluster.submit("blue", queue="blue")
+    await is_blocked(cluster, blue.job_id)
+    await refused(extend(cluster, red), grpc.StatusCode.FAILED_PRECONDITION, "queue blue waits")
+    end = red.expire_time.ToDatetime()
+    said = await why(cluster, blue.job_id)
+    assert "Queue red has 2 with a quota of 1; its reservations keep their GPUs to their ends" in said
+    assert f"2 by {end:%H:%M:%S} UTC" in said
+
+    await cluster.cancel(blue.job_id)
+    assert len((await extend(cluster, red)).extensions) == 1
+
+
+async def test_within_its_quota_a_reservation_is_extended_whoever_waits(cluster: Cluster) -> None:
+    red = await reserved(cluster, "red", queue="red")
+    other = await reserved(cluster, "other", queue="blue")
+    assert (red.borrowed_gpus, other.borrowed_gpus) == (0, 0)
+    blue = await cluster.submit("blue", queue="blue")
+    await is_blocked(cluster, blue.job_id)
+
+    assert len((await extend(cluster, red)).extensions) == 1
+    assert "its reservations" not in await why(cluster, blue.job_id)
+
+
+async def test_nobody_is_refused_more_time_for_one_that_gets_a_new_machine(cluster: Cluster) -> None:
+    red = await reserved(cluster, "red", gpus=2, queue="red")
+    cluster.pool.blocked_reason = ""
+    await cluster.submit("blue", queue="blue")
+
+    assert len((await extend(cluster, red)).extensions) == 1
+
+
+async def test_a_quote_says_how_much_would_be_borrowed(cluster: Cluster) -> None:
+    request = reservations_pb2.QuoteReservationRequest(
+        spec=sound_reservation(gpus=2, queue="red"), account_id=ACCOUNT, user_id=USER
+    )
+    quote = await cluster.reservations.QuoteReservation(request, timeout=TIMEOUT_SECONDS)
+    assert quote.borrowed_gpus == 1
+
+
+async def test_a_queue_says_how_long_reservations_may_borrow(cluster: Cluster) -> None:
+    longest = Duration(seconds=7200)
+    await apply(cluster, team("red", 1, longest_borrowing=longest), team("blue", 1))
+    long = {"queue": "red", "duration": Duration(seconds=3 * 3600)}
+
+    red = await reserved(cluster, "short", gpus=2, queue="red")
+    await refused(
+        cluster.reserve("long", gpus=2, **long),
+        grpc.StatusCode.INVALID_ARGUMENT,
+        "Queue red may have 1 of MI300X at a time in reservations that last more than 2 h, and this takes 2",
+    )
+    assert len((await extend(cluster, red)).extensions) == 1
+    two_more = reservations_pb2.ExtendReservationRequest(
+        account_ids=[ACCOUNT],
+        managed_account_ids=[ACCOUNT],
+        reservation_id=red.reservation_id,
+        duration=Duration(seconds=7200),
+        user_id=USER,
+        idempotency_key="two more",
+    )
+    await refused(
+        cluster.reservations.ExtendReservation(two_more, timeout=TIMEOUT_SECONDS),
+        grpc.StatusCode.FAILED_PRECONDITION,
+        "which lets such reservations last 2 h",
+    )
+
+
+async def test_one_that_is_too_long_to_borrow_waits_until_it_fits_within_the_quota(cluster: Cluster) -> None:
+    await apply(cluster, team("red", 1, longest_borrowing=Duration()), team("blue", 1))
+    first = await reserved(cluster, "first", queue="red")
+    second = await cluster.reserve("second", queue="red")
+    assert "Queue red has as many GPUs of MI300X as its quota, 1, allows for reservations" in await why(
+        cluster, second.reservation_id
+    )
+    # A submission may still borrow what is free.
+    await cluster.events_to_end((await cluster.submit("work", queue="red")).job_id)
+
+    cancel = reservations_pb2.CancelReservationRequest(
+        account_ids=[ACCOUNT], reservation_id=first.reservation_id, user_id=USER
+    )
+    await cluster.reservations.CancelReservation(cancel, timeout=TIMEOUT_SECONDS)
+    await cluster.reservation_events(second.reservation_id, "active")
+
+
+TREE = Queues(
+    [
+        QueueSettings("lab", resources={"gpu": Share(quota=2000)}),
+        QueueSettings("ada", parent="lab", resources={"gpu": Share(quota=1000)}),
+        QueueSettings("bob", parent="lab", resources={"gpu": Share(quota=1000)}),
+        QueueSettings("shop", resources={"gpu": Share(quota=1000)}),
+    ]
+)
+
+
+@pytest.mark.parametrize(
+    ("used", "owner", "borrower", "lent"),
+    [
+        ({"ada": 2000, "lab": 2000}, "bob", "ada", True),
+        ({"ada": 2000, "lab": 2000}, "shop", "ada", False),
+        ({"ada": 3000, "lab": 3000}, "shop", "ada", True),
+        ({"ada": 2000, "bob": 1000, "lab": 3000}, "bob", "ada", False),
+        ({"shop": 2000}, "ada", "shop", True),
+        ({"shop": 2000, "bob": 2000, "lab": 2000}, "ada", "shop", False),
+        ({"ada": 2000, "lab": 2000}, "ada", "ada", False),
+        ({"default": 125}, "ada", "default", True),
+        ({"shop": 2000}, "default", "shop", False),
+    ],
+    ids=[
+        "from a sibling",
+        "the lab is within its quota",
+        "the lab is above its quota",
+        "bob has his own already",
+        "from another lab",
+        "the lab has its own already",
+        "the same queue",
+        "a queue without quota",
+        "an owner without quota",
+    ],
+)
+def test_quotas_count_below_the_queue_that_both_are_under(
+    used: dict[str, int], owner: str, borrower: str, lent: bool
+) -> None:
+    assert lends(TREE, "MI300X", used, owner, 1000, borrower) is lent
