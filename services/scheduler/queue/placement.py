@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -116,11 +116,15 @@ def machine_with_torch(job: Job, offers: Iterable[MachineOffer]) -> str | None:
 
 
 def awaited_machines(
-    in_order: Sequence[Job], offers: Iterable[MachineOffer], waiting: Container[str]
+    in_order: Sequence[Job],
+    offers: Iterable[MachineOffer],
+    waiting: Container[str],
+    can_have: Callable[[Resources, Collection[str]], bool] = lambda _resources, _gpu_types: True,
 ) -> dict[str, MachineOffer]:
     """The starting machine that each waiting job can count on, by job id; the first job gets the oldest request.
 
-    `waiting` has the ids of all that wait, of which some may not be among these.
+    `waiting` has the ids of all that wait, of which some may not be among these. `can_have` says whether machines of
+    such types give such resources: a machine that starts for others is nothing to whom it has no room for.
     """
     starting = [offer for offer in offers if offer.stage is MachineStage.STARTING]
     starting.sort(key=lambda offer: (offer.create_time, offer.machine_id))
@@ -133,6 +137,7 @@ def awaited_machines(
             for offer in starting
             if offer.gpu_type in spec.gpu_types
             and gpus[offer.machine_id] >= wanted
+            and can_have(spec.resources, (offer.gpu_type,))
             and offer.is_for(job.own_job_id, waiting)
         ]
         if able:

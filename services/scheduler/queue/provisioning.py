@@ -56,7 +56,7 @@ class ProvisioningReporter:
     async def report(self) -> None:
         """Tells every job its news since the last call."""
         in_order = self._told()
-        awaited = awaited_machines(in_order, self._inventory.offers(), self._waiting)
+        awaited = awaited_machines(in_order, self._inventory.offers(), self._waiting, self._inventory.can_have)
         events = {job_id: self._inventory.event_of(offer.machine_id) for job_id, offer in awaited.items()}
         reported, self._reported = self._reported, events
         for job in in_order:

@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.scheduler.jobs.resources import Reuse
+from services.scheduler.jobs.resources import Isolation, Resources, Reuse
 from services.scheduler.queue.placement import (
     MachineOffer,
     MachineStage,
@@ -49,6 +49,12 @@ def test_first_job_awaits_the_machine_that_was_asked_for_first() -> None:
         first.job_id: "machine-1",
         second.job_id: "machine-2",
     }
+
+
+def test_a_part_awaits_no_machine_that_starts_for_others_and_cannot_give_it() -> None:
+    half, whole = a_queued_job(1, resources=Resources(4, Isolation.PARTITION)), a_queued_job(2)
+    awaited = awaited_machines([half, whole], [offer(1, MachineStage.STARTING)], (), lambda asked, _: asked.is_plain)
+    assert list(awaited) == [whole.job_id]
 
 
 def test_job_awaits_a_machine_of_its_wanted_type_before_a_fallback() -> None:
