@@ -14,8 +14,9 @@ had while others are. `sizing` lets smaller work use what is left of those that 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from services.vmpool.machines.machine import ON_THE_WAY, READY, Machine, MachineState, Origin
@@ -62,6 +63,7 @@ class Wish:
 
     `job_gpus` are the numbers of GPUs of the jobs for it, the highest first. All together they take `gpus_taken`. `own`
     is the demand of the job that wants it for itself. With a `longest_time` it is for reservations of that length.
+    `others` are the machines for jobs that would run on this one, too, but take other GPU types if it cannot be had.
     """
 
     gpu_types: tuple[str, ...]
@@ -70,6 +72,7 @@ class Wish:
     gpus_taken: int = 1
     own: Demand | None = None
     longest_time: timedelta = _NO_TIME
+    others: tuple[Wish, ...] = ()
 
     @property
     def work(self) -> tuple[Work, ...]:
@@ -111,7 +114,8 @@ class _Bin:
     eighths_in_turn: int = 0
     lasts: timedelta | None = None
     longest_time: timedelta = _NO_TIME
-    job_gpus: set[int] = field(default_factory=set[int])
+    jobs: dict[tuple[str, ...], list[int]] = field(default_factory=dict[tuple[str, ...], list[int]])
+    """The sizes of the jobs for it, in eighths, by the GPU types that they take."""
 
     @property
     def gpu_count(self) -> int:
@@ -123,11 +127,11 @@ class _Bin:
             return self.longest_time == demand.longest_time
         return self.lasts is None or demand.longest_time <= self.lasts
 
-    def take(self, eighths: int) -> bool:
-        free = slots.free_slots(self.occupied, eighths)
+    def take(self, demand: Demand) -> bool:
+        free = slots.free_slots(self.occupied, demand.eighths)
         if free:
             self.occupied = slots.taken(self.occupied, free)
-            self.job_gpus.add(slots.gpus_for(eighths))
+            self.jobs.setdefault(demand.gpu_types, []).append(demand.eighths)
         return bool(free)
 
     def take_in_turn(self, eighths: int) -> bool:
@@ -144,20 +148,12 @@ class Packing:
     used: set[str] = field(default_factory=set[str])
     reserved: dict[str, timedelta] = field(default_factory=dict[str, timedelta])
     _present: list[_Bin] = field(default_factory=list[_Bin])
-    _wished: list[tuple[tuple[str, ...], _Bin]] = field(default_factory=list[tuple[tuple[str, ...], _Bin]])
+    _wished: list[_Bin] = field(default_factory=list[_Bin])
 
     @property
     def wishes(self) -> tuple[Wish, ...]:
         """The machines that are going to be asked for."""
-        return tuple(
-            Wish(
-                gpu_types,
-                job_gpus=tuple(sorted(made.job_gpus, reverse=True)),
-                gpus_taken=sum(map(bool, made.occupied)),
-                longest_time=made.longest_time,
-            )
-            for gpu_types, made in self._wished
-        )
+        return tuple(map(_wish_of, self._wished))
 
     @property
     def wish_count(self) -> int:
@@ -167,7 +163,7 @@ class Packing:
     def left_for_smaller(self, gpus: int) -> int:
         """The free GPUs of wished machines that are larger than those for work on so many GPUs."""
         usual = self.policy.gpu_count_for(gpus)
-        return sum(made.occupied.count(0) for _, made in self._wished if made.gpu_count > usual)
+        return sum(made.occupied.count(0) for made in self._wished if made.gpu_count > usual)
 
     def add(self, machine: Machine, turns: int, now: datetime) -> None:
         """Add an existing machine, each of whose eighths can take `turns` more jobs in time."""
@@ -179,16 +175,16 @@ class Packing:
         """Add a machine that is going to be asked for, with one job of that kind."""
         free = (0,) * self.policy.gpu_count_for(demand.gpus)
         made = _Bin(demand.gpu_type, free, longest_time=demand.longest_time)
-        made.take(demand.eighths)
-        self._wished.append((demand.gpu_types, made))
+        made.take(demand)
+        self._wished.append(made)
 
     def fit_now(self, demand: Demand) -> bool:
         """Place one job of that kind in free slots; True if there was room."""
         gpu_count = self.policy.gpu_count_for(demand.gpus)
-        wished = [made for _, made in self._wished if made.gpu_count == gpu_count]
+        wished = [made for made in self._wished if made.gpu_count == gpu_count]
         for wanted in demand.gpu_types:
             for place in (*self._present, *wished):
-                if place.gpu_type == wanted and place.suits(demand) and place.take(demand.eighths):
+                if place.gpu_type == wanted and place.suits(demand) and place.take(demand):
                     self._note_use(place, demand)
                     return True
         return False
@@ -209,6 +205,20 @@ class Packing:
         if demand.longest_time:
             longest = max(demand.longest_time, self.reserved.get(place.machine_id, _NO_TIME))
             self.reserved[place.machine_id] = longest
+
+
+def _wish_of(made: _Bin) -> Wish:
+    """The wish of the jobs that a machine was wished for, with those of the jobs that found room there."""
+    first, *others = [
+        Wish(
+            gpu_types,
+            job_gpus=tuple(sorted({slots.gpus_for(eighths) for eighths in jobs}, reverse=True)),
+            gpus_taken=math.ceil(sum(jobs) / slots.EIGHTHS_PER_GPU),
+            longest_time=made.longest_time,
+        )
+        for gpu_types, jobs in made.jobs.items()
+    ]
+    return replace(first, gpus_taken=sum(map(bool, made.occupied)), others=tuple(others))
 
 
 @dataclass(frozen=True)

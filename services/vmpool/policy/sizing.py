@@ -9,7 +9,7 @@ for. If nothing waits and nothing is scheduled, the pool shrinks to none.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -153,7 +153,8 @@ def machines_wanted(needs: Needs, pool: Pool, market: Market, funds: Funds, limi
     staying = replace(pool, machines=[m for m in pool.machines if m.machine_id not in giving_way])
     timed_out = _timed_out(idle[len(giving_way) :], staying, needs.floor, limits.retention, now)
     for wish in over_limit:
-        obstacles.note(wish, f"the limit of {limits.max_machines} machines is reached")
+        for one in (wish, *wish.others):
+            obstacles.note(one, f"the limit of {limits.max_machines} machines is reached")
     release, gives_way = (*giving_way, *timed_out), frozenset(giving_way)
     return Plan(start, release, gives_way, obstacles.of_work, obstacles.of_own, obstacles.of_reserved)
 
@@ -176,7 +177,9 @@ def _starts(
     over_limit: list[Wish] = []
     obstacles = _Obstacles()
     spare = _Spare()
-    for wish in wishes:
+    left = deque(wishes)
+    while left:
+        wish = left.popleft()
         if spare.holds(wish):
             continue
         choice = choose_offer(wish.gpu_types, market, terms, now, wish.job_gpus[0], wish.longest_time)
@@ -184,7 +187,9 @@ def _starts(
             over_limit += [wish] if wish.origin is Origin.DEMAND else []
             continue
         obstacles.note(wish, choice.outlook)
-        if choice.offer is not None:
+        if choice.offer is None:
+            left.extendleft(reversed(wish.others))
+        else:
             own_job_id = wish.own.own_job_id if wish.own else ""
             start.append(Start(choice.offer, wish.origin, choice.outlook, own_job_id))
             spare.add(choice.offer, wish)

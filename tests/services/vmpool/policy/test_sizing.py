@@ -116,6 +116,22 @@ def test_a_fallback_is_started_where_the_wanted_type_failed_and_the_user_reads_b
     assert (without.start, "no capacity" in without.blocked_reason) == ((), True)
 
 
+def test_work_that_shares_a_machine_with_other_work_has_its_own_fallback_where_that_cannot_be_had() -> None:
+    strict, flexible = Demand("MI300X", 1, 1), Demand("MI300X", 1, 1, ("MI210",))
+    assert started(plan([strict, flexible])) == ["MI300X"], "both fit on it"
+
+    made = plan([strict, flexible], market=Market([MARKET.offers[1]]))
+
+    assert started(made) == ["MI210"]
+    assert (strict.gpu_types, 1) in made.blocked
+
+
+def test_all_work_that_would_share_a_machine_hears_of_the_limit() -> None:
+    strict, flexible = Demand("MI300X", 1, 1), Demand("MI300X", 1, 1, ("MI210",))
+    made = plan([strict, flexible], limits=replace(LIMITS, max_machines=0))
+    assert made.blocked.keys() == {(strict.gpu_types, 1), (flexible.gpu_types, 1)}
+
+
 def test_a_machine_of_a_fallback_type_serves_what_waits() -> None:
     on_the_way = a_machine(gpu_type="MI210", state=MachineState.PROVISIONING)
     assert plan([Demand("MI300X", 8, 1, ("MI210",))], [on_the_way]) == Plan()
