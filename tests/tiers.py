@@ -269,15 +269,15 @@ class Tiers:
         self._tier = chosen_tier()
         self._seconds = defaultdict[str, float](float)
         self._tests = Counter[str]()
-        # On a loaded machine any example may be slow. With REQUIRE_ALL=1, CI's result for a commit is the same each
-        # time; otherwise each run has new examples.
+        # On a loaded machine any example may be slow. In CI the result for a commit is the same each time; otherwise
+        # each run has new examples.
         hypothesis.settings.register_profile(
             "wavepool",
             deadline=None,
             max_examples=EXAMPLES[self._tier],
             stateful_step_count=20 if self._tier is Tier.QUICK else 50,
             suppress_health_check=[hypothesis.HealthCheck.too_slow],
-            derandomize=os.environ.get("REQUIRE_ALL") == "1",
+            derandomize=os.environ.get("CI") == "1",
         )
         hypothesis.settings.load_profile("wavepool")
 
