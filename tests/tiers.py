@@ -61,7 +61,7 @@ PLACES = {
     "tests/cli/commands/test_reservations_on_terminals.py": Tier.TEST,
     "tests/cli/commands/test_submissions.py": Tier.TEST,
     "tests/cli/commands/test_up.py": Tier.TEST,
-    "tests/cli/test_command_line_page.py": Tier.TEST,
+    "tests/cli/test_commands_in_docs.py": Tier.TEST,
     "tests/cli/test_demo.py": Tier.ALL,
     "tests/cli/test_gpu_dev.py": Tier.TEST,
     "tests/cli/test_main.py": Tier.TEST,
