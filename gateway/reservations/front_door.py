@@ -242,7 +242,7 @@ async def _inward(
 
 
 async def _outward(writer: asyncssh.SSHWriter[bytes], call: Any, place: Place) -> None:  # noqa: ANN401 - as above
-    while (answer := await call.read()) is not grpc.aio.EOF:
+    while (answer := await call.read()) is not grpc.aio.EOF and answer.data:
         place.moved += len(answer.data)
         writer.write(answer.data)
         await writer.drain()

@@ -38,6 +38,7 @@ MOST_MESSAGE_BYTES = 256 * 1024
 """Limit for one message of a client; the WebSocket library enforces it, with the close code 1009."""
 MOST_REASON_BYTES = 123
 """The largest reason that a WebSocket's close frame holds."""
+CLOSED_AT_ONCE = Problem(503, "The session closed the connection at once. Try again.", retry_after_seconds=1.0)
 CLOSED_BY_SESSION = 1000
 NO_TEXT = 1003
 BYTES_AFTER_END = 1002
@@ -247,13 +248,15 @@ async def _first_bytes(call: Any, target: GetTunnelTargetResponse) -> bytes:  # 
         first = grpc.aio.EOF
     if first is grpc.aio.EOF:
         raise ProblemError(await _refusal(call))
-    return cast("OpenTunnelResponse", first).data
+    if data := cast("OpenTunnelResponse", first).data:
+        return data
+    raise ProblemError(CLOSED_AT_ONCE)
 
 
 async def _refusal(call: Any) -> Problem:  # noqa: ANN401 - as above
     code, details = await call.code(), await call.details()
     if code is grpc.StatusCode.OK:
-        return Problem(503, "The session closed the connection at once. Try again.", retry_after_seconds=1.0)
+        return CLOSED_AT_ONCE
     return problem_of_rpc(
         grpc.aio.AioRpcError(code, await call.initial_metadata(), await call.trailing_metadata(), details)
     )
@@ -287,6 +290,8 @@ async def _outward(websocket: WebSocket, call: Any, first: bytes, place: Place) 
     try:
         await websocket.send_bytes(first)
         while (response := await call.read()) is not grpc.aio.EOF:
+            if not response.data:
+                return Ending(CLOSED_BY_SESSION, "The session closed the connection.")
             place.moved += len(response.data)
             await websocket.send_bytes(response.data)
         code = await call.code()

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import grpc
 from wavepool.executor.v1 import session_pb2, session_pb2_grpc
 
+from servicekit.rpc.farewell import caller_leaves
 from services.executor.disks.snapshot import DiskOwner
 from services.executor.leases.authentication import Tokens
 from services.executor.leases.errors import InvalidFieldError
@@ -49,6 +50,8 @@ class SessionServicer(session_pb2_grpc.SessionServiceServicer):
         async with aclosing(session.connect(_data_of(request_iterator))) as outgoing:
             async for data in outgoing:
                 yield session_pb2.ConnectResponse(data=data)
+        yield session_pb2.ConnectResponse()
+        await caller_leaves()
 
     async def UpdateSession(
         self, request: session_pb2.UpdateSessionRequest, context: Context

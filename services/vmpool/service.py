@@ -12,6 +12,7 @@ from wavepool.vmpool.v1 import vmpool_pb2_grpc
 
 from servicekit.clock import Clock
 from servicekit.rpc.access import current_caller
+from servicekit.rpc.farewell import caller_leaves
 from servicekit.rpc.proto_time import instant_to_proto
 from services.vmpool.capacity.lease_acquisition import LeaseAcquisition
 from services.vmpool.capacity.offering import offering_of
@@ -176,6 +177,8 @@ class VmPoolServicer(vmpool_pb2_grpc.VmPoolServiceServicer):
         async with aclosing(tunnel) as outgoing:
             async for data in outgoing:
                 yield pb.OpenTunnelResponse(data=data)
+        yield pb.OpenTunnelResponse()
+        await caller_leaves()
 
     async def ListOffers(self, request: pb.ListOffersRequest, context: Context) -> pb.ListOffersResponse:
         """Ask the providers for their offers."""

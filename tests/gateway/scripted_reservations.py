@@ -16,6 +16,7 @@ from wavepool.scheduler.v1 import reservations_pb2 as pb
 from wavepool.scheduler.v1 import scheduler_pb2
 from wavepool.vmpool.v1 import vmpool_pb2
 
+from servicekit.rpc.farewell import caller_leaves
 from tests.gateway.job_events import CPU_MACHINE
 from tests.gateway.refusals import Refusals
 from tests.gateway.scripted_answers import ACTIVE_AT, EXPIRES_AT
@@ -193,5 +194,7 @@ class ScriptedSessions:
                 yield vmpool_pb2.OpenTunnelResponse(data=request.data)
                 await self.reads.wait()
             yield vmpool_pb2.OpenTunnelResponse(data=b"bye")
+            yield vmpool_pb2.OpenTunnelResponse()
+            await caller_leaves()
         finally:
             self.ended.set()

@@ -94,7 +94,7 @@ class Tunnels:
         inward = asyncio.create_task(_pass_on(lease, session_id, incoming, tunnel))
         try:
             with metrics.tunnels_open.track_inprogress():
-                while (answer := await tunnel.call.read()) is not grpc.aio.EOF:
+                while (answer := await tunnel.call.read()) is not grpc.aio.EOF and answer.data:
                     metrics.tunnel_bytes.labels("out").inc(len(answer.data))
                     yield answer.data
         except grpc.aio.AioRpcError as error:

@@ -10,6 +10,7 @@ from typing import Any
 import grpc
 from wavepool.executor.v1 import session_pb2, session_pb2_grpc
 
+from servicekit.rpc.farewell import caller_leaves
 from servicekit.rpc.server import OPTIONS
 
 Requests = AsyncIterator[session_pb2.ConnectRequest]
@@ -38,6 +39,8 @@ class ScriptedSessions(session_pb2_grpc.SessionServiceServicer):
             async with aclosing(self.handle(request_iterator, context)) as answers:
                 async for data in answers:
                     yield session_pb2.ConnectResponse(data=data)
+            yield session_pb2.ConnectResponse()
+            await caller_leaves()
         finally:
             self.ended.set()
 

@@ -43,6 +43,8 @@ def main() -> int:
     way, *words = sys.argv[1:]
     try:
         for response in {"connect": connect, "tunnel": tunnel}[way](*words):
+            if not response.data:
+                return 0
             view = memoryview(response.data)
             while view:
                 view = view[os.write(1, view) :]
