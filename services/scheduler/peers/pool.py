@@ -198,11 +198,14 @@ class Pool:
             {one.gpu_type: _seconds_of(one) for one in answer.start_times},
         )
 
-    async def watch_machines(self) -> AsyncIterator[vmpool_pb2.MachineEvent]:
-        """Streams the present machines, then every transition; raises PoolUnreachableError if the stream breaks."""
+    async def watch_machines(self) -> AsyncIterator[vmpool_pb2.MachineEvent | None]:
+        """Streams the present machines, None when these are all, then every transition.
+
+        Raises PoolUnreachableError if the stream breaks.
+        """
         with _translated({}):
             async for answer in self._stub.WatchMachines(vmpool_pb2.WatchMachinesRequest()):
-                yield answer.event
+                yield answer.event if answer.HasField("event") else None
 
 
 def _seconds_of(start: vmpool_pb2.StartTime) -> tuple[float, float] | None:

@@ -321,7 +321,12 @@ class DatedBook:
         return not starts or gpu_type in starts or any(one.gpu_type == gpu_type for one in self._inventory.offers())
 
     def largest(self, gpu_type: str) -> int:
-        """The GPUs of the largest machine of the type that there is, or that the pool may start; 0 if neither."""
+        """The GPUs of the largest machine of the type that there is, or that the pool may start.
+
+        0 if there is neither, and while not all machines are known.
+        """
+        if not self._inventory.is_complete:
+            return 0
         standing = (
             self._inventory.gpus(offer.machine_id)
             for offer in self._inventory.offers()

@@ -134,6 +134,8 @@ class Explainer:
                 at_most = f"{at_most} in reservations that last more than {length_text(small.longest)}"
             shorter = ", reserve for less time" if small.longest else ""
             return f"{at_most}, and this takes {takes}. Ask for less{shorter}, or use another queue."
+        if not self._inventory.is_complete:
+            return ""
         if not self._inventory.can_have(resources, gpu_types):
             what = f"No machine with {' or '.join(gpu_types)} can give {resources}."
             return f"{what} {self._remedy(job, self._usable(job), blocked='')}"
@@ -142,7 +144,8 @@ class Explainer:
 
     def never_paid(self, job: Job) -> str:
         """Why no machine is there for a job, and none can be paid for; empty if that is not so, or not known."""
-        why = "" if self._usable(job) else self._dated.never_paid(job.spec.gpu_types)
+        may_be_there = self._usable(job) or not self._inventory.is_complete
+        why = "" if may_be_there else self._dated.never_paid(job.spec.gpu_types)
         return f"No machine with {' or '.join(job.spec.gpu_types)} can be paid for: {why}." if why else ""
 
     def head(self, gpu_type: str) -> QueueHead | None:

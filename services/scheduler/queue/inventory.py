@@ -38,6 +38,8 @@ class Inventory:
     """The last event of each machine that is not over, and the reasons why the latest ones ended."""
 
     def __init__(self) -> None:
+        self.is_complete = False
+        """Every machine of the pool is in it. After a start or a break of the stream, it is not for a moment."""
         self._events: dict[str, MachineEvent] = {}
         self._offers: dict[str, MachineOffer] = {}
         """Of the machines of these events: they are asked for many times in each pass."""
@@ -74,6 +76,7 @@ class Inventory:
 
     def clear(self) -> None:
         """Forgets the machines, because vmpool is about to report all of them again."""
+        self.is_complete = False
         self._events.clear()
         self._offers.clear()
 

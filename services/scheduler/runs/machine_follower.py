@@ -29,6 +29,9 @@ class MachineFollower:
         self._inventory.clear()
         try:
             async for event in self._pool.watch_machines():
+                if event is None:
+                    self._inventory.is_complete = True
+                    continue
                 self._inventory.apply(event)
                 if holds_nobody(event.machine):
                     stopped = event.machine.state == vmpool_pb2.MACHINE_STATE_DRAINING

@@ -16,16 +16,18 @@ class Watching:
         self._events = events
         self._feed = feed
 
-    async def follow(self, after_seq: int) -> AsyncIterator[MachineEvent]:
+    async def follow(self, after_seq: int) -> AsyncIterator[MachineEvent | None]:
         """Events after a number, then new ones as they come, for ever.
 
         If `after_seq` is 0, or a number that this log has not reached because it was restarted, the stream begins with
-        the last event of every machine that is not over. A follower can resume after any of their numbers.
+        the last event of every machine that is not over, and None when it has all. A follower can resume after any of
+        their numbers.
         """
         _check(after_seq)
         with self._feed.follow() as news:
             seq = after_seq
-            if seq == 0 or seq > await self._events.last_seq():
+            begins_anew = seq == 0 or seq > await self._events.last_seq()
+            if begins_anew:
                 seq = await self._events.last_seq()
                 for event in await self._events.present():
                     # Events since the number was read come below.
@@ -37,6 +39,9 @@ class Watching:
                     for event in batch:
                         yield event
                     seq = batch[-1].seq
+                if begins_anew:
+                    yield None
+                    begins_anew = False
                 await news.wait()
 
     async def follow_machine(self, machine_id: str, after_seq: int) -> AsyncIterator[MachineEvent]:

@@ -108,6 +108,12 @@ class Cluster:
         else:
             self.background = [asyncio.ensure_future(loop) for loop in self.scheduler.background()]
 
+    async def knows_machines(self) -> None:
+        """Waits until the scheduler knows every machine, as nothing is refused for want of one before."""
+        assert self.scheduler
+        inventory = self.scheduler.dated._inventory
+        await until(lambda: inventory.is_complete)
+
     async def stop(self) -> None:
         """Ends everything abruptly; the other services hear no goodbye, as after SIGKILL."""
         if self.scheduler is None or self.database is None or self.channel is None:

@@ -31,4 +31,5 @@ async def cluster(request: pytest.FixtureRequest, stopped_cluster: Cluster) -> C
     elif gpus > 1:
         await stopped_cluster.pool.swap("machine-2", gpus=gpus)
     await stopped_cluster.start()
+    await stopped_cluster.knows_machines()
     return stopped_cluster

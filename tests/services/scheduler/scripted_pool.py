@@ -22,6 +22,10 @@ from vocabulary.slots import WHOLE_GPU, Slot, free_slots, overlap, taken
 class ScriptedPool(vmpool_pb2_grpc.VmPoolServiceServicer):
     """Gives one lease a machine. Leases end when they are released or when the test says so."""
 
+    max_machines = 0
+    gpus_per_machine = 1
+    refused = 0
+    releases_refused = 0
     machine_network = "10.128.0.0/20"
     never_paid: Mapping[str, str] = MappingProxyType({})
     start_seconds: Mapping[str, int] = MappingProxyType({})
@@ -44,19 +48,18 @@ class ScriptedPool(vmpool_pb2_grpc.VmPoolServiceServicer):
         self.own_demands: list[list[str]] = []
         """The jobs of each report that want machines of their own."""
         self.events: list[vmpool_pb2.MachineEvent] = []
+        self.has_told_all = asyncio.Event()
+        """Until it is set, streams of machines do not say that they have told of every machine."""
+        self.has_told_all.set()
         self.changed = asyncio.Condition()
         self.refusal: grpc.StatusCode | None = None
-        self.refused = 0
         self.blocked_reason = ""
         self.blocked_by_gpu_type: dict[str, str] = {}
         self.start_kind = vmpool_pb2.START_KIND_WARM_REUSE
         self.acquired = asyncio.Event()
         self.longest_lease = timedelta(days=7)
-        self.max_machines = 0
-        self.gpus_per_machine = 1
         self.longest_time: timedelta | None = None
         self.release_refusal: grpc.StatusCode | None = None
-        self.releases_refused = 0
 
     async def tell(
         self,
@@ -269,12 +272,16 @@ class ScriptedPool(vmpool_pb2_grpc.VmPoolServiceServicer):
         self, request: vmpool_pb2.WatchMachinesRequest, context: Any
     ) -> AsyncIterator[vmpool_pb2.WatchMachinesResponse]:
         del context
-        sent = request.after_seq
+        sent, is_complete = request.after_seq, False
         while True:
-            await self._more_events_than(sent)
             for event in self.events[sent:]:
+                sent += 1
                 yield vmpool_pb2.WatchMachinesResponse(event=event)
-            sent = len(self.events)
+            if not is_complete:
+                await self.has_told_all.wait()
+                yield vmpool_pb2.WatchMachinesResponse()
+                is_complete = True
+            await self._more_events_than(sent)
 
     async def _more_events_than(self, sent: int) -> None:
         async with self.changed:

@@ -37,6 +37,7 @@ async def cluster(tmp_path: Path) -> AsyncIterator[Cluster]:
         await found.pool.tell("machine-2", "WARM", gpus=2)
         found.pool.blocked_reason = LIMIT
         await found.start()
+        await found.knows_machines()
         await apply(found, team("red", 1), team("blue", 1))
         yield found
 

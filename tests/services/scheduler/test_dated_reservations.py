@@ -42,6 +42,7 @@ async def cluster(stopped_cluster: Cluster, clock: LaterClock) -> Cluster:
     """One warm machine of one GPU, a scheduler that runs, and a clock that a test moves."""
     stopped_cluster.clock = stopped_cluster.sessions.clock = clock
     await stopped_cluster.start()
+    await stopped_cluster.knows_machines()
     assert stopped_cluster.scheduler
     dated = stopped_cluster.scheduler.dated
     await until(lambda: dated.is_loaded)

@@ -312,6 +312,18 @@ async def test_a_job_gets_all_its_gpus_at_once_and_its_executor_hears_which(clus
     assert holds == {one.job_id: (8, 1), two.job_id: (8, 2), four.job_id: (8, 4)}
 
 
+async def test_nothing_is_impossible_before_every_machine_is_known(stopped_cluster: Cluster) -> None:
+    cluster = stopped_cluster
+    cluster.pool.has_told_all.clear()
+    await cluster.start()
+    half = scheduler_pb2.Resources(fraction=0.5)
+
+    assert (await cluster.submit("early", resources=half)).job_id
+    cluster.pool.has_told_all.set()
+    await cluster.knows_machines()
+    await refused(cluster.submit("late", resources=half), grpc.StatusCode.INVALID_ARGUMENT, "cannot be had here")
+
+
 async def test_parts_of_a_gpu_run_beside_each_other_and_a_whole_one_waits_for_both(stopped_cluster: Cluster) -> None:
     cluster = stopped_cluster
     await cluster.pool.tell("machine-1", "WARM", runs_per_device=2)
@@ -353,6 +365,7 @@ async def test_what_no_machine_can_ever_give_is_refused_before_anything_is_held(
     cluster = stopped_cluster
     cluster.pool.max_machines = 2
     await cluster.start()
+    await cluster.knows_machines()
     await cluster.events_to_end((await cluster.submit("first")).job_id)
     call, invalid = cluster.submit("never", resources=asked), grpc.StatusCode.INVALID_ARGUMENT
     await refused(call, invalid, reason, "`--wait-for-operator`", field=field)
@@ -366,6 +379,7 @@ async def test_a_machine_that_nothing_pays_for_is_refused_at_the_door_unless_one
     cluster, refusal = stopped_cluster, "$1.00 of the machine budget of $1.00 is left, so $0.99 is missing"
     cluster.pool.never_paid = {"MI300X": refusal}
     await cluster.start()
+    await cluster.knows_machines()
     await cluster.events_to_end((await cluster.submit("there")).job_id)
     await cluster.pool.tell("machine-1", "STOPPED")
     for call in (cluster.submit("last"), cluster.reserve("last")):

@@ -90,6 +90,7 @@ async def two_machines(data_dir: Path, **settings: Any) -> AsyncGenerator[Machin
 async def machines(tmp_path: Path) -> AsyncIterator[Machines]:
     async with two_machines(tmp_path) as found:
         await found.cluster.start()
+        await found.cluster.knows_machines()
         yield found
 
 

@@ -86,6 +86,7 @@ async def test_an_image_of_a_registry_that_no_machine_takes_is_refused_before_it
     cluster = stopped_cluster
     await cluster.pool.tell("machine-1", "WARM", registries=registries)
     await cluster.start()
+    await cluster.knows_machines()
     await cluster.events_to_end((await cluster.submit("first")).job_id)
     invalid = grpc.StatusCode.INVALID_ARGUMENT
     await refused(

@@ -144,11 +144,37 @@ class Follower:
         self._events = aiter(self._call)
 
     async def next(self, count: int) -> list[pb.MachineEvent]:
+        found: list[pb.MachineEvent] = []
         async with asyncio.timeout(60):
-            return [(await anext(self._events)).event for _ in range(count)]
+            while len(found) < count:
+                if (answer := await anext(self._events)).HasField("event"):
+                    found.append(answer.event)
+        return found
+
+    async def until_complete(self) -> list[pb.MachineEvent]:
+        """The events before the word that every machine has been told of."""
+        found: list[pb.MachineEvent] = []
+        async with asyncio.timeout(60):
+            while (answer := await anext(self._events)).HasField("event"):
+                found.append(answer.event)
+        return found
 
     def close(self) -> None:
         self._call.cancel()
+
+
+async def test_a_watch_from_the_start_says_when_every_machine_has_been_told_of(
+    bench: Bench, stub: VmPoolServiceAsyncStub
+) -> None:
+    nothing = Follower(stub)
+    assert await nothing.until_complete() == []
+    await bench.demand()
+    await bench.passes(3)
+    last = (await nothing.next(4))[-1]
+
+    assert [event.seq for event in await Follower(stub).until_complete()] == [last.seq]
+    later = Follower(stub, after_seq=last.seq - 1)
+    assert [event.seq for event in await later.next(1)] == [last.seq]
 
 
 async def test_a_watch_tells_every_transition_as_it_happens(bench: Bench, stub: VmPoolServiceAsyncStub) -> None:
