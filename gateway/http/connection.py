@@ -102,9 +102,10 @@ class HttpConnection(H11Protocol):
 
         Between two requests it owes nothing; the server closes the connection after KEPT_ALIVE.
         """
-        state = self.conn.their_state
-        is_between = state is h11.IDLE and self.cycle is not None and not self.conn.trailing_data[0]
-        awaited = (state, self.cycle, is_between)
+        # The cycle is None before the first request.
+        state, cycle = self.conn.their_state, cast("RequestResponseCycle | None", self.cycle)
+        is_between = state is h11.IDLE and cycle is not None and not self.conn.trailing_data[0]
+        awaited = (state, cycle, is_between)
         if awaited != self._awaited:
             self._awaited = awaited
             self._set_deadline(None if is_between else self._deadlines.get(state))
