@@ -115,6 +115,14 @@ class Client(GatewayClient):
         """
         return self.once(SUBMISSIONS, body=submission.as_json())
 
+    def dry_run(self, submission: Submission) -> dict[str, Any]:
+        """What a submission would put on hold and how long it would wait; it is checked and not made."""
+        return self.ask("POST", SUBMISSIONS, "quote", body=submission.as_json())
+
+    def resubmit(self, submission_id: str, **changes: object) -> dict[str, Any]:
+        """Submits what a submission had once more, as `send` does; `changes` are fields of the body to replace."""
+        return self.once(SUBMISSIONS, body={**self.submission(submission_id)["request"], **changes})
+
     def wait_for(self, submission_id: str, on_event: Callable[[Event], None] | None = None) -> Result:
         """Follows a submission to its end and returns the result."""
         events: list[Event] = []

@@ -64,7 +64,13 @@ PANELS: dict[str, dict[str, Entry]] = {
                 "wavepool submit relu.hip -p relu --mode benchmark --timing first-call",
                 "wavepool submit relu.hip -p relu --fallback-gpu MI250X --fallback-gpu MI210",
                 "wavepool submit tool.hip --mode sandbox",
+                "wavepool submit relu.hip -p relu --gpus 4 --dry-run",
             ),
+            explains_status=True,
+        ),
+        "resubmit": Entry(
+            "submissions.resubmit",
+            ("wavepool resubmit job_01J…", "wavepool resubmit job_01J… --mode benchmark --gpu MI300X"),
             explains_status=True,
         ),
         "jobs": Entry("submissions.jobs"),

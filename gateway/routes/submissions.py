@@ -24,8 +24,10 @@ from gateway.submissions.views import (
     SubmissionDetail,
     SubmissionIsa,
     SubmissionPage,
+    SubmissionQuote,
     is_over,
     new_submission_of,
+    quote_of,
     submission_detail_of,
     submission_of,
     submission_path,
@@ -49,6 +51,14 @@ async def submit(
     gateway.recent_jobs.put(answer.job)
     response.headers.update({"Location": submission_path(answer.job.job_id), **rate_limit_headers(answer.allowance)})
     return new_submission_of(answer)
+
+
+@router.post("/quote", responses=problems(402, 403, 404, 409))
+async def quote(body: SubmissionRequest, account: TheSubmitter, gateway: TheGateway) -> SubmissionQuote:
+    """Check and price a submission without making it. Its source is compiled only when it runs."""
+    return quote_of(
+        await account_jobs.submit(gateway.upstreams, account, body.spec, body.field_names, validate_only=True)
+    )
 
 
 @router.get("", responses=problems(404))

@@ -35,16 +35,25 @@ async def submit(
     spec: JobSpec,
     field_names: Mapping[str, str],
     idempotency_key: str = "",
+    *,
+    validate_only: bool = False,
 ) -> SubmitJobResponse:
     """Submits a job; if the client sends no key, a fresh one makes our own retries safe.
 
-    `field_names` maps the messages' fields to the client's names. Raises ProblemError.
+    `field_names` maps the messages' fields to the client's names. With `validate_only`, the answer has a quote and
+    nothing is stored. Raises ProblemError.
     """
     key = idempotency_key or str(uuid.uuid4())
     if spec.priority > 0 and caller.role == "admin":
         # The scheduler knows the role alone, and a token may be narrower.
         caller.require("admin")
-    request = SubmitJobRequest(account_id=caller.account_id, user_id=caller.user_id, spec=spec, idempotency_key=key)
+    request = SubmitJobRequest(
+        account_id=caller.account_id,
+        user_id=caller.user_id,
+        spec=spec,
+        idempotency_key=key,
+        validate_only=validate_only,
+    )
     try:
         return await upstreams.scheduler.SubmitJob(request, timeout=CALL_TIMEOUT_SECONDS)
     except grpc.aio.AioRpcError as error:

@@ -14,9 +14,9 @@ from wavepool.scheduler.v1.scheduler_pb2 import JobSpec, JobState, ListJobsReque
 from wavepool.scheduler.v1.scheduler_pb2 import Resources as ResourcesMessage
 from wavepool.submission.v1.submission_pb2 import Submission
 
-from gateway.submissions.machine_use import MachineUse
-from gateway.submissions.resources import Resources, of_annotations
-from gateway.words.enum_names import JobStateName, VerdictName
+from gateway.submissions.machine_use import MachineUse, body_of_machine_use
+from gateway.submissions.resources import Resources, body_of_resources, of_annotations
+from gateway.words.enum_names import JobStateName, VerdictName, mode_name, timing_mode_word
 from gateway.words.gpu_type_field import GpuType
 from gateway.words.proto_time import RequestInstant, ZonedInstant, timestamp_of
 from submissions.checks import LANGUAGE, MOST_BYTES
@@ -291,6 +291,36 @@ class SubmissionRequest(_SolutionBody):
     def spec(self) -> JobSpec:
         """The job for this body."""
         return self.job_spec(self.mode, self.code, self.problem, self.priority)
+
+
+def body_of(spec: JobSpec) -> dict[str, Any]:
+    """The body of a SubmissionRequest that submits a job again; its deadline, which may be over, is left out."""
+    submission = spec.submission
+    said = {
+        "name": spec.name,
+        "problem_def": submission.problem_definition,
+        "launch_plan": json.loads(submission.launch_plan) if submission.launch_plan else None,
+        "timing": timing_mode_word(submission.timing_mode),
+        "profile": submission.profile,
+        "gpu_type": spec.gpu_type,
+        "fallback_gpu_types": list(spec.fallback_gpu_types),
+        "queue": spec.queue,
+        "time_limit_seconds": spec.time_limit.seconds,
+        "class": spec.job_class,
+        "placement": spec.placement,
+        "movable": spec.movable,
+        "priority": spec.priority,
+        "resources": body_of_resources(spec.resources),
+        "machine": body_of_machine_use(spec.machine),
+    }
+    always = {
+        "mode": mode_name(submission.mode),
+        "problem": submission.problem,
+        "code": submission.source,
+        "dtype": submission.dtype,
+        "language": submission.language,
+    }
+    return always | {name: value for name, value in said.items() if value}
 
 
 class AmdSubmitRequest(_SolutionBody):

@@ -65,6 +65,13 @@ class MachineUse(BaseModel):
         )
 
 
+def body_of_machine_use(use: scheduler_pb2.MachineUse) -> dict[str, object]:
+    """The object that asks for how a job uses its machine; empty for the default."""
+    found = admitted_machine_use(use).model_dump()
+    plain = MachineUse().model_dump(mode="json")
+    return {name: value for name, value in found.items() if value != plain[name]}
+
+
 class AdmittedMachineUse(BaseModel):
     """How a submission uses its machine, with what it left out."""
 

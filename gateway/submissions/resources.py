@@ -134,6 +134,17 @@ def admitted_resources(resources: scheduler_pb2.Resources) -> AdmittedResources:
     )
 
 
+def body_of_resources(resources: scheduler_pb2.Resources) -> dict[str, object]:
+    """The object that asks for the share which a job takes; empty for one whole GPU."""
+    found = admitted_resources(resources)
+    size = {"min": found.min_gpus, "max": found.gpus} if found.min_gpus else found.gpus
+    # One that this gateway does not know yet cannot be asked for here.
+    isolation = found.isolation if found.isolation in set(Isolation) else None
+    asked = {"gpus": size, "fraction": found.fraction, "devices": found.devices, "isolation": isolation}
+    plain = {"gpus": 1, "fraction": None, "devices": None, "isolation": Isolation.EXCLUSIVE}
+    return {} if asked == plain else {name: value for name, value in asked.items() if value}
+
+
 def of_annotations(annotations: Mapping[str, str]) -> Resources | None:
     """The resources that Kaiwo's annotations ask for; None if they ask for none. Annotations of others are left alone.
 

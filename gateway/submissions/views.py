@@ -10,6 +10,7 @@ from wavepool.executor.v1.run_event_pb2 import Benchmarked
 from wavepool.scheduler.v1 import scheduler_pb2
 from wavepool.scheduler.v1.scheduler_pb2 import JOB_STATE_CANCELLED, JOB_STATE_FAILED, JOB_STATE_FINISHED
 
+from gateway.submissions.bodies import body_of
 from gateway.submissions.end_frames import end_frame
 from gateway.submissions.machine_use import AdmittedMachineUse, admitted_machine_use
 from gateway.submissions.resources import AdmittedResources, admitted_resources
@@ -17,6 +18,7 @@ from gateway.submissions.verdicts import final_status
 from gateway.words.enum_names import job_state_name, mode_name, timing_mode_word, timing_name, verdict_name
 from gateway.words.json_values import from_json, json_safe
 from gateway.words.proto_time import instant_of, seconds_of
+from gateway.words.shown import shown
 from vocabulary.money import dollars_of
 from vocabulary.slots import EIGHTHS_PER_GPU
 
@@ -93,6 +95,22 @@ class NewSubmission(Submission):
     ]
 
 
+class SubmissionQuote(BaseModel):
+    """The cost and the wait of a submission that is not made."""
+
+    gpu_type: str
+    fallback_gpu_types: list[str]
+    resources: AdmittedResources
+    queue: str
+    time_limit_seconds: int | None
+    hold_usd: Annotated[float, Field(description="Credit that it would put on hold: the most that it can cost.")]
+    position: Annotated[int, Field(description="In the queue, from 1.")]
+    eta_p50: Annotated[float | None, Field(description="Expected seconds until it would start; null: not known.")]
+    eta_p90: Annotated[float | None, Field(description="It would start within so many seconds in 9 of 10 cases.")]
+    estimate_basis: Annotated[str, Field(description="The origin of the estimate, or the reason why there is none.")]
+    remaining_submissions: Annotated[int, Field(description="How many submissions the account may make now.")]
+
+
 class SubmissionDetail(Submission):
     """A submission with its code, and its result once it is over."""
 
@@ -100,6 +118,10 @@ class SubmissionDetail(Submission):
     launch_plan: Annotated[dict[str, Any] | None, Field(description="Of a submission that has kernels only.")]
     problem_def: Annotated[str, Field(description="Of a submission with a problem of its own; else empty.")]
     result: Annotated[dict[str, Any] | None, Field(description="The fields of the last event.")]
+    request: Annotated[
+        dict[str, Any],
+        Field(description="The body of `POST /submissions` that submits it again, without its deadline."),
+    ]
 
 
 class SubmissionIsa(BaseModel):
@@ -150,6 +172,22 @@ def submission_detail_of(job: scheduler_pb2.Job) -> SubmissionDetail:
         launch_plan=from_json(submission.launch_plan) if submission.launch_plan else None,
         problem_def=submission.problem_definition,
         result=result,
+        request=body_of(job.spec),
+    )
+
+
+def quote_of(answer: scheduler_pb2.SubmitJobResponse) -> SubmissionQuote:
+    """The quote that the scheduler gives for a submission."""
+    spec = answer.job.spec
+    return shown(
+        SubmissionQuote,
+        answer.quote,
+        gpu_type=spec.gpu_type,
+        fallback_gpu_types=list(spec.fallback_gpu_types),
+        resources=admitted_resources(spec.resources),
+        queue=spec.queue,
+        time_limit_seconds=spec.time_limit.seconds or None,
+        remaining_submissions=answer.allowance.remaining_submissions,
     )
 
 

@@ -44,6 +44,9 @@ ALLOWANCE = scheduler_pb2.Allowance(
 )
 
 
+QUOTE = scheduler_pb2.SubmissionQuote(hold_micros=33_167, position=3, eta_p50=Duration(seconds=4))
+
+
 class ScriptedScheduler:
     def __init__(self) -> None:
         self.jobs: dict[str, scheduler_pb2.Job] = {}
@@ -104,6 +107,10 @@ class ScriptedScheduler:
             self.logs[job_id].append(event)
 
     async def SubmitJob(self, request: Any, context: Any) -> scheduler_pb2.SubmitJobResponse:
+        if request.validate_only:
+            return scheduler_pb2.SubmitJobResponse(
+                job=scheduler_pb2.Job(spec=request.spec), allowance=self.allowance, quote=QUOTE
+            )
         job_id = f"job_{len(self.jobs) + 1}"
         self.put_job(request.spec, request.account_id, job_id)
         self.log(job_id, self.script_of_next_job)

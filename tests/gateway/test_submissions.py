@@ -10,11 +10,20 @@ from typing import Any, cast
 
 import grpc
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from wavepool.executor.v1 import run_event_pb2
 from wavepool.scheduler.v1 import scheduler_pb2
-from wavepool.scheduler.v1.scheduler_pb2 import ISOLATION_PARTITION, ISOLATION_TIME_SLICE, Resources
+from wavepool.scheduler.v1.scheduler_pb2 import (
+    ISOLATION_EXCLUSIVE,
+    ISOLATION_PARTITION,
+    ISOLATION_TIME_SLICE,
+    Resources,
+)
 from wavepool.submission.v1 import submission_pb2
 
+from gateway.submissions.resources import Isolation, body_of_resources
+from gateway.submissions.resources import Resources as ResourcesBody
 from tests.gateway.job_events import ended, event, queued, whole_run
 from tests.gateway.refusals import refusal
 from tests.gateway.running_gateway import RunningGateway
@@ -48,6 +57,56 @@ async def test_submission_is_taken_with_all_its_fields(gateway: RunningGateway) 
         submission_pb2.RUN_MODE_CHECK,
         7,
     )
+
+
+async def test_a_quote_says_cost_and_wait_and_submits_nothing(gateway: RunningGateway) -> None:
+    response = await gateway.http.post(f"{PATH}/quote", json={**BODY, "time_limit_seconds": 60, "queue": "red"})
+
+    assert response.status_code == 200
+    quote = response.json()
+    assert (quote["hold_usd"], quote["position"], quote["eta_p50"], quote["eta_p90"]) == (0.033167, 3, 4.0, None)
+    assert (quote["queue"], quote["time_limit_seconds"], quote["remaining_submissions"]) == ("red", 60, 2)
+    assert last_submit(gateway.services).validate_only
+    assert not gateway.services.scheduler.jobs
+
+
+async def test_what_a_submission_was_asked_with_submits_it_again(gateway: RunningGateway) -> None:
+    plan = {"launches": [{"kernel": "k", "grid": ["n"], "block": [1], "args": ["input", "output"]}]}
+    resources = {"gpus": {"min": 1, "max": 4}}
+    asked = {
+        **BODY,
+        "launch_plan": plan,
+        "resources": resources,
+        "machine": {"reuse": "create", "idle_seconds": 0},
+        "class": "urgent",
+        "deadline": "2030-01-01T00:00:00Z",
+        "priority": -3,
+        "name": "v3",
+        "movable": True,
+    }
+    submitted = (await gateway.http.post(PATH, json=asked)).json()
+
+    request = (await gateway.http.get(f"{PATH}/{submitted['id']}")).json()["request"]
+
+    assert "deadline" not in request
+    again = await gateway.http.post(PATH, json={**request, "deadline": "2030-01-01T00:00:00Z"})
+    assert again.status_code == 202, again.text
+    first, second = gateway.calls["SubmitJob"]
+    assert second.spec == first.spec
+
+
+@given(
+    size=st.sampled_from([{"gpus": 1}, {"gpus": 8}, {"gpus": 4, "least_gpus": 2}, {"fraction": 0.5}]),
+    isolation=st.sampled_from(list(Isolation)),
+    devices=st.integers(0, 8),
+)
+async def test_the_resources_of_a_job_ask_for_the_same_again(
+    size: dict[str, Any], isolation: Isolation, devices: int
+) -> None:
+    name = scheduler_pb2.Isolation.Value(f"ISOLATION_{isolation.name}")
+    taken = Resources(**size, isolation=name, devices=devices)
+    again = ResourcesBody.model_validate(body_of_resources(taken)).to_proto()
+    assert again == (Resources() if taken == Resources(gpus=1, isolation=ISOLATION_EXCLUSIVE) else taken)
 
 
 async def test_submission_without_a_key_gets_a_fresh_one(gateway: RunningGateway) -> None:

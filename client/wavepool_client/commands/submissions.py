@@ -46,10 +46,12 @@ from wavepool_client.terminal.output import notes, print_json, results, say
 from wavepool_client.terminal.progress import shown_on
 from wavepool_client.terminal.result_printing import print_result, table_of
 from wavepool_client.text.machines import cost_text
-from wavepool_client.text.submission_rows import submission_rows
+from wavepool_client.text.submission_rows import quote_rows, submission_rows
 from wavepool_client.text.timing import timing_text
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from wavepool_client.http.event_stream import Event
     from wavepool_client.outcome import Result
 
@@ -99,6 +101,7 @@ RequireValidOption = Annotated[
         help="Exit with 5 if it is accepted but its time is not VALID and does not rank.",
     ),
 ]
+WaitOption = Annotated[bool, typer.Option("--wait/--no-wait", help="Wait for the end, or only print the id.")]
 FileArgument = Annotated[Path, typer.Argument(help="The kernel's source; `-` reads standard input.")]
 
 
@@ -230,7 +233,11 @@ def submit(  # noqa: PLR0913 - an argument for each option
     endpoint: EndpointOption = None,
     token: TokenOption = None,
     as_json: JsonOption = False,
-    wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Wait for the end, or only print the id.")] = True,
+    wait: WaitOption = True,
+    dry_run: Annotated[
+        bool,
+        typer.Option("--dry-run", help="Only check it, and say what it may cost and how long it would wait."),
+    ] = False,
     require_valid: RequireValidOption = False,
 ) -> None:
     """Submit a kernel and show every step until the verdict."""
@@ -267,20 +274,56 @@ def submit(  # noqa: PLR0913 - an argument for each option
         _name_of(file) if name is None else name,
     )
     with connect(endpoint, token) as client:
-        sent = _sent(client, submission, waits=wait_for_quota)
-        submission_id = str(sent["id"])
-        _warn_of_limits(sent.get("remaining_submissions"))
-        if not wait:
-            print_json({"id": submission_id}) if as_json else results.print(submission_id)
+        if dry_run:
+            quote = client.dry_run(submission)
+            print_json(quote) if as_json else results.print(table_of(("field", "value"), quote_rows(quote)))
             return
-        _finish(_followed(client, submission_id), as_json=as_json, require_valid=require_valid)
+        sent = _sent(lambda: client.send(submission), waits=wait_for_quota)
+        _see_to_end(client, sent, waits=wait, as_json=as_json, require_valid=require_valid)
 
 
-def _sent(client: Client, submission: Submission, *, waits: bool) -> dict[str, Any]:
+def resubmit(  # noqa: PLR0913 - an argument for each option
+    submission_id: IdArgument,
+    *,
+    mode: Annotated[Mode | None, typer.Option("--mode", "-m", help="Other stages to run.")] = None,
+    gpu: Annotated[
+        str, typer.Option("--gpu", metavar="TYPE", autocompletion=complete_gpu_type, help="Another GPU type.")
+    ] = "",
+    queue: Annotated[
+        str, typer.Option("--queue", autocompletion=complete_queue, help="Another queue to wait in.")
+    ] = "",
+    timing: TimingOption = None,
+    time_limit: Annotated[
+        int | None, typer.Option("--time-limit", metavar="SECONDS", min=1, help="Another limit of the run.")
+    ] = None,
+    endpoint: EndpointOption = None,
+    token: TokenOption = None,
+    as_json: JsonOption = False,
+    wait: WaitOption = True,
+    require_valid: RequireValidOption = False,
+) -> None:
+    """Submit again what a submission had, but for its deadline, and show every step until the verdict."""
+    changes = {"mode": mode, "gpu_type": gpu, "queue": queue, "timing": timing, "time_limit_seconds": time_limit}
+    with connect(endpoint, token) as client:
+        sent = client.resubmit(submission_id, **{name: value for name, value in changes.items() if value})
+        _see_to_end(client, sent, waits=wait, as_json=as_json, require_valid=require_valid)
+
+
+def _see_to_end(client: Client, sent: dict[str, Any], *, waits: bool, as_json: bool, require_valid: bool) -> None:
+    """Follows what was sent, or only says its id."""
+    submission_id = str(sent["id"])
+    _warn_of_limits(sent.get("remaining_submissions"))
+    if not waits:
+        print_json({"id": submission_id}) if as_json else results.print(submission_id)
+        return
+    _finish(_followed(client, submission_id), as_json=as_json, require_valid=require_valid)
+
+
+def _sent(send: Callable[[], dict[str, Any]], *, waits: bool) -> dict[str, Any]:
     """The gateway's answer to a submission, which is sent until no limit refuses it if it `waits`."""
     while True:
         try:
-            return client.send(submission)
+            return send()
         except RateLimitedError as error:
             if not waits or error.retry_after_seconds is None:
                 raise

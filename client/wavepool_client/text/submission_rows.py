@@ -8,6 +8,7 @@ from typing import Any, cast
 from wavepool_client.text.counts import counted
 from wavepool_client.text.machines import cost_text
 from wavepool_client.text.narration import format_milliseconds
+from wavepool_client.text.reservations import usd_text, wait_text
 from wavepool_client.text.start_times import time_text
 
 AS_THEY_ARE = (
@@ -58,6 +59,22 @@ def submission_rows(job: dict[str, Any]) -> list[tuple[str, str]]:
     return [(name, _text(value)) for name, value in facts.items() if value not in (None, "", [])]
 
 
+def quote_rows(quote: dict[str, Any]) -> list[tuple[str, str]]:
+    """What would become of a submission: names and values of what is known."""
+    basis, wait = quote.get("estimate_basis"), wait_text(quote)
+    facts = {
+        "gpu_type": quote.get("gpu_type"),
+        "fallback_gpu_types": quote.get("fallback_gpu_types"),
+        "resources": resources_text(quote.get("resources")) or "1 GPU",
+        "queue": f"{quote.get('queue')}, position {quote.get('position')}",
+        "starts": f"{wait} (estimate: {basis})" if wait and basis else wait or basis,
+        "time limit": _seconds(quote.get("time_limit_seconds")),
+        "on hold": f"{usd_text(quote.get('hold_usd'))}, the most that it can cost",
+        "submissions left": quote.get("remaining_submissions"),
+    }
+    return [(name, _text(value)) for name, value in facts.items() if value not in (None, "", [])]
+
+
 def submission_text(job: dict[str, Any]) -> str:
     """A submission among several, in a few words: what it is and how it goes."""
     return f"{job.get('problem') or ''} {job.get('mode')}, {job.get('status') or job.get('state')}".strip()
@@ -87,6 +104,10 @@ def resources_text(resources: object) -> str | None:
     if devices:
         return f"{size} as {counted(devices, 'device')}"
     return None if gpus == 1 else size
+
+
+def _seconds(seconds: object) -> str | None:
+    return None if seconds is None else f"{seconds} s"
 
 
 def _is_range(job: dict[str, Any]) -> bool:

@@ -43,7 +43,7 @@ from services.scheduler.jobs.submission_checks import (
 from services.scheduler.peers.billing import Billing
 from services.scheduler.queue.dated_book import DatedBook
 from services.scheduler.queue.explanation import Explainer
-from services.scheduler.queue.forecast import Forecast
+from services.scheduler.queue.forecast import Forecast, Standing
 from services.scheduler.queue.plugins import Placements
 from services.scheduler.queue.queue_book import QueueBook
 from services.scheduler.queue.uncut import uncut
@@ -69,6 +69,15 @@ class AdmissionPolicy:
     """The time that a job's hold pays for."""
     gpu_names: Mapping[str, str] = field(default_factory=dict[str, str])
     """Our GPU types for names that other clients send."""
+
+
+@dataclass(frozen=True)
+class SubmissionQuote:
+    """A job that was checked and priced, and not stored; how long it would wait, and what its account may submit."""
+
+    job: Job
+    standing: Standing
+    allowance: Allowance
 
 
 class Admission:
@@ -105,6 +114,20 @@ class Admission:
         PriorityNotAllowedError, ClassNotAllowedError, IdempotencyKeyReusedError, TooManyJobsError,
         TooManySubmissionsError, CreditRefusedError, BillingUnreachableError.
         """
+        return await self.enter(await self._checked(request))
+
+    async def quote(self, request: SubmitJobRequest) -> SubmissionQuote:
+        """Checks and prices a submission; raises as `submit`, but for keys and limits of numbers."""
+        keyed = SubmitJobRequest(idempotency_key=new_id("quote"))
+        keyed.MergeFrom(request)
+        draft = await self._checked(keyed)
+        held = await self._billing.quote(draft)
+        job = draft.priced(held.amount_micros, held.prices_micros_per_hour)
+        standing = self._forecast.standing(job, is_promise=False)
+        return SubmissionQuote(job, standing, await self.allowance(request.account_id))
+
+    async def _checked(self, request: SubmitJobRequest) -> Job:
+        """The draft of a submission that some machine can take, now or later."""
         draft = await self._draft(request)
         if not draft.spec.waits_for_operator:
             await self._explainer.ask_pool([draft])
@@ -115,7 +138,7 @@ class Admission:
                 if why:
                     raise _impossible(_size_field(request), f"{why} {_WAIT_FOR_OPERATOR}")
                 raise CreditRefusedError(f"{unpaid} {_WAIT_FOR_OPERATOR}")
-        return await self.enter(draft)
+        return draft
 
     async def enter(self, draft: Job) -> tuple[Job, Allowance]:
         """A draft's job in the queue, or the earlier job with the same key; see `submit`."""

@@ -52,8 +52,13 @@ class SchedulerServicer(scheduler_pb2_grpc.SchedulerServiceServicer):
     async def SubmitJob(
         self, request: scheduler_pb2.SubmitJobRequest, context: object
     ) -> scheduler_pb2.SubmitJobResponse:
-        """Puts a job in the queue."""
+        """Puts a job in the queue, or says what would become of it."""
         del context
+        if request.validate_only:
+            quote = await self._admission.quote(request)
+            standing = quote.standing
+            basis = standing.basis or standing.unknown
+            return wire.quote_to_proto(quote.job, quote.allowance, standing.position, standing.wait, basis)
         job, allowance = await self._admission.submit(request)
         return scheduler_pb2.SubmitJobResponse(job=await self._whole(job), allowance=wire.allowance_to_proto(allowance))
 

@@ -15,6 +15,7 @@ from problems.library.variants import variant_of
 from servicekit.rpc.proto_time import duration_to_proto, instant_to_proto
 from services.scheduler.jobs.allowance import Allowance
 from services.scheduler.jobs.errors import InvalidFieldError
+from services.scheduler.jobs.estimate import WaitEstimate
 from services.scheduler.jobs.job import Job, JobEvent
 from services.scheduler.jobs.listing import JobFilter
 from services.scheduler.jobs.resources import machine_use_to_proto, resources_to_proto
@@ -72,6 +73,25 @@ def allowance_to_proto(allowance: Allowance) -> scheduler_pb2.Allowance:
         submissions_in_last_hour=allowance.submissions,
         max_submissions_per_hour=allowance.limits.submissions_per_hour,
         renew_after=duration_to_proto(allowance.renew_after),
+    )
+
+
+def quote_to_proto(
+    job: Job, allowance: Allowance, position: int, wait: WaitEstimate | None, basis: str
+) -> scheduler_pb2.SubmitJobResponse:
+    """What would become of a job that is not stored."""
+    return scheduler_pb2.SubmitJobResponse(
+        job=scheduler_pb2.Job(
+            account_id=job.account_id, user_id=job.user_id, spec=_spec_to_proto(job.spec, job.spec.submission)
+        ),
+        allowance=allowance_to_proto(allowance),
+        quote=scheduler_pb2.SubmissionQuote(
+            hold_micros=job.hold_micros,
+            position=position,
+            eta_p50=duration_to_proto(wait.p50) if wait else None,
+            eta_p90=duration_to_proto(wait.p90) if wait else None,
+            estimate_basis=basis,
+        ),
     )
 
 

@@ -43,6 +43,45 @@ def test_an_accepted_submission_exits_with_0_and_shows_every_step(gateway: Scrip
     assert request.body == {**expected, "language": "hip"}
 
 
+def test_a_dry_run_says_cost_and_wait_and_submits_nothing(gateway: ScriptedGateway, kernel: str) -> None:
+    quote = {
+        "gpu_type": "MI300X",
+        "resources": {"gpus": 4, "min_gpus": None, "fraction": None, "devices": None, "isolation": "exclusive"},
+        "queue": "red",
+        "position": 3,
+        "eta_p50": 240.0,
+        "eta_p90": 600.0,
+        "estimate_basis": "from 12 runs",
+        "time_limit_seconds": 60,
+        "hold_usd": 0.13,
+        "remaining_submissions": 57,
+    }
+    gateway.on("POST", f"{SUBMISSIONS}/quote", Answer(quote))
+    asked = ("submit", kernel, "-p", "relu", "--gpus", "4", "--dry-run", "--endpoint", gateway.endpoint)
+
+    run = wavepool(*asked)
+
+    assert run.status == 0, run.err
+    for words in ("4 GPUs", "red, position 3", "likely in 4 min", "from 12 runs", "60 s", "$0.13", "57"):
+        assert words in run.out
+    assert wavepool(*asked, "--json").json == quote
+    assert gateway.asked("POST", SUBMISSIONS) == []
+
+
+def test_what_is_submitted_again_is_what_was_asked_with_the_changes(gateway: ScriptedGateway) -> None:
+    scripted(gateway, Stream(ACCEPTED))
+    asked = {"problem": "relu", "code": KERNEL, "mode": "check", "resources": {"gpus": 2}}
+    gateway.only("GET", f"{SUBMISSIONS}/{JOB}", Answer({"id": JOB, "state": "FINISHED", "request": asked}))
+
+    run = wavepool(
+        "resubmit", JOB, "--mode", "benchmark", "--gpu", "MI210", "--no-wait", "--endpoint", gateway.endpoint
+    )
+
+    assert (run.status, run.out.strip()) == (0, JOB)
+    [request] = gateway.asked("POST", SUBMISSIONS)
+    assert request.body == {**asked, "mode": "benchmark", "gpu_type": "MI210"}
+
+
 def test_json_is_one_object_on_stdout(gateway: ScriptedGateway, kernel: str) -> None:
     scripted(gateway, Stream(ACCEPTED))
     run = wavepool(

@@ -16,9 +16,10 @@ from wavepool.submission.v1 import submission_pb2
 from servicekit.clock import ManualClock
 from servicekit.rpc.proto_time import duration_to_proto
 from services.scheduler.store.tables import jobs
-from tests.job_specs import job_spec
+from tests.job_specs import job_spec, sound_spec
 from tests.refused_calls import refused
 from tests.services.scheduler.cluster import ACCOUNT, USER, Cluster, kinds, scripted_cluster
+from vocabulary.money import price_of
 
 
 async def nothing_is_stored(cluster: Cluster) -> bool:
@@ -59,6 +60,23 @@ async def test_submitted_job_comes_back_with_what_was_sent(cluster: Cluster) -> 
         problem_definition=definition,
     )
     assert job.account_id == ACCOUNT
+
+
+async def test_what_is_only_validated_is_priced_and_leaves_nothing_behind(cluster: Cluster) -> None:
+    def asked(**changes: Any) -> scheduler_pb2.SubmitJobRequest:
+        spec = sound_spec(**changes)
+        return scheduler_pb2.SubmitJobRequest(account_id=ACCOUNT, user_id=USER, spec=spec, validate_only=True)
+
+    before = await cluster.allowance()
+    found = await cluster.api.SubmitJob(asked(time_limit=Duration(seconds=60), gpu_type="mi300x"))
+
+    assert (found.job.job_id, found.job.spec.gpu_type, found.job.spec.queue) == ("", "MI300X", "default")
+    assert (found.quote.hold_micros, found.quote.position) == (price_of(timedelta(seconds=60), 1_990_000), 1)
+    assert found.allowance == before == await cluster.allowance()
+    assert await nothing_is_stored(cluster)
+    await refused(cluster.api.SubmitJob(asked(problem="lrelo")), grpc.StatusCode.NOT_FOUND, "leaky-relu")
+    cluster.billing.refusals["ReserveCredit"] = grpc.StatusCode.FAILED_PRECONDITION
+    await refused(cluster.api.SubmitJob(asked()), grpc.StatusCode.FAILED_PRECONDITION)
 
 
 @pytest.mark.parametrize("timing_mode", submission_pb2.TimingMode.values())
