@@ -52,6 +52,7 @@ class Queue(BaseModel):
     closed: Annotated[bool, Field(description="It accepts no new submissions.")]
     waiting: int
     running: int
+    later_reservations: Annotated[int, Field(description="Reservations that start later, and do not wait yet.")]
     shares: Annotated[list[QueueShare], Field(description="By GPU type that was asked for since the last start.")]
     ordering: Annotated[str, Field(description="How its submissions are ordered.")]
     placement: Annotated[str, Field(description="How machines are chosen, unless a submission says otherwise.")]

@@ -221,7 +221,8 @@ def _with_depth(listed: list[dict[str, Any]]) -> Iterator[tuple[int, dict[str, A
 
 def _rows(depth: int, queue: dict[str, Any]) -> Iterator[tuple[object, ...]]:
     name = f"{'  ' * depth}{queue['name']}{' (closed)' if queue.get('closed') else ''}"
-    counts = (queue.get("running"), queue.get("waiting"))
+    later = f", {queue['later_reservations']} later" if queue.get("later_reservations") else ""
+    counts = (queue.get("running"), f"{queue.get('waiting')}{later}")
     # Nobody has asked for GPUs yet: what the document says.
     shares: list[dict[str, Any]] = queue.get("shares") or _described(queue)
     if not shares:

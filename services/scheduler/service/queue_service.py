@@ -70,6 +70,8 @@ class QueueServicer(queues_pb2_grpc.QueueServiceServicer):
         queues = self._book.queues
         waiting = queues.with_below((lane.queue, jobs) for lane, jobs in self._waiting.lanes().items())
         running = queues.with_below((job.spec.queue, 1) for job in self._running.jobs())
+        pending = (job for job in self._situations.dated.jobs() if job.is_pending)
+        later = queues.with_below((job.spec.queue, 1) for job in pending)
         shares = self._shares()
         return queues_pb2.ListQueuesResponse(
             queues=[
@@ -77,6 +79,7 @@ class QueueServicer(queues_pb2_grpc.QueueServiceServicer):
                     queue=queue_to_proto(queues.by_name[name]),
                     waiting_jobs=waiting[name],
                     running_jobs=running[name],
+                    later_reservations=later[name],
                     shares=shares.get(name),
                     ordering=queues.ordering(name) or AGE,
                     placement=queues.placement(name) or PACK,

@@ -32,7 +32,16 @@ LISTED: dict[str, Any] = {
             "document": DOCUMENT,
             "max_priority": 0,
         },
-        {"name": "red", "parent": "lab", "closed": True, "running": 1, "waiting": 2, "shares": [SHARE], "document": {}}
+        {
+            "name": "red",
+            "parent": "lab",
+            "closed": True,
+            "running": 1,
+            "waiting": 2,
+            "later_reservations": 1,
+            "shares": [SHARE],
+            "document": {},
+        }
         | {"ordering": "classic", "placement": "pack", "default_class": "batch", "max_priority": 10}
         | {"classes": {"batch": {}, "urgent": {"value": 20, "administratorsOnly": True}}},
     ],
@@ -87,7 +96,7 @@ def test_queues_are_shown_as_a_tree_with_what_they_have(gateway: ScriptedGateway
 
     lines = [line.split() for line in out.splitlines()]
     assert ["lab", "-", "-", "-", "-", "-", "1", "2"] in lines
-    assert ["red", "(closed)", "MI300X", "4", "3.5", "-", "1", "1", "2"] in lines
+    assert ["red", "(closed)", "MI300X", "4", "3.5", "-", "1", "1", "2,", "1", "later"] in lines
     assert "  red (closed)" in out
     words = " ".join(out.split())
     assert (

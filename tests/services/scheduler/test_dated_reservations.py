@@ -98,6 +98,15 @@ async def test_a_dated_one_waits_for_its_start_with_its_credit_on_hold(cluster: 
     assert not cluster.pool.granted
 
 
+async def test_the_list_of_queues_counts_it_before_it_waits(cluster: Cluster) -> None:
+    service: queues_pb2_grpc.QueueServiceAsyncStub = queues_pb2_grpc.QueueServiceStub(cluster.channel)  # type: ignore[assignment]
+    await dated(cluster, 2 * HOUR)
+
+    [queue] = (await service.ListQueues(queues_pb2.ListQueuesRequest(), timeout=TIMEOUT_SECONDS)).queues
+
+    assert (queue.later_reservations, queue.waiting_jobs, queue.running_jobs) == (1, 0, 0)
+
+
 async def test_its_session_is_prepared_before_its_start_and_its_time_begins_then(
     cluster: Cluster, clock: LaterClock
 ) -> None:
