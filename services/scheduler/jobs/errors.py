@@ -156,6 +156,9 @@ class WrongReservationStateError(SchedulerError):
 class MachineUnreachableError(SchedulerError):
     """The machine of a reservation does not answer, so that nothing was changed, or perhaps not all."""
 
+    # With it, the text reaches people: without, gateways say that nothing was changed.
+    retry_after = timedelta(seconds=5)
+
 
 class IdempotencyKeyReusedError(SchedulerError):
     """The key belongs to another submission."""

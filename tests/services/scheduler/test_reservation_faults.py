@@ -207,7 +207,8 @@ async def test_a_machine_that_took_a_change_without_an_answer_hears_again_what_i
     reservation = await active(cluster)
     await until(lambda: bool(cluster.sessions.updates))
     cluster.sessions.loses_answers = True
-    await refused(extend(cluster, reservation, 10 * HOUR), grpc.StatusCode.UNAVAILABLE)
+    said = await refused(extend(cluster, reservation, 10 * HOUR), grpc.StatusCode.UNAVAILABLE, "does not answer")
+    assert said.retry_after, "or gateways say that nothing was changed"
     stored = await cluster.reservation(reservation.reservation_id)
     assert stored.expire_time == reservation.expire_time
     taken = len(cluster.sessions.updates)
