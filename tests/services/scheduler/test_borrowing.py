@@ -57,14 +57,16 @@ async def reserved(cluster: Cluster, key: str, **spec: Any) -> reservations_pb2.
     return await cluster.reservation(made.reservation_id)
 
 
-async def extend(cluster: Cluster, reservation: reservations_pb2.Reservation) -> reservations_pb2.Reservation:
+async def extend(
+    cluster: Cluster, reservation: reservations_pb2.Reservation, hours: int = 1
+) -> reservations_pb2.Reservation:
     request = reservations_pb2.ExtendReservationRequest(
         account_ids=[ACCOUNT],
         managed_account_ids=[ACCOUNT],
         reservation_id=reservation.reservation_id,
-        duration=Duration(seconds=3600),
+        duration=Duration(seconds=hours * 3600),
         user_id=USER,
-        idempotency_key="more",
+        idempotency_key=f"{hours} more",
     )
     answer = await cluster.reservations.ExtendReservation(request, timeout=TIMEOUT_SECONDS)
     return answer.reservation
@@ -142,18 +144,8 @@ async def test_a_queue_says_how_long_reservations_may_borrow(cluster: Cluster) -
         "Queue red may have 1 of MI300X at a time in reservations that last more than 2 h, and this takes 2",
     )
     assert len((await extend(cluster, red)).extensions) == 1
-    two_more = reservations_pb2.ExtendReservationRequest(
-        account_ids=[ACCOUNT],
-        managed_account_ids=[ACCOUNT],
-        reservation_id=red.reservation_id,
-        duration=Duration(seconds=7200),
-        user_id=USER,
-        idempotency_key="two more",
-    )
     await refused(
-        cluster.reservations.ExtendReservation(two_more, timeout=TIMEOUT_SECONDS),
-        grpc.StatusCode.FAILED_PRECONDITION,
-        "which lets such reservations last 2 h",
+        extend(cluster, red, hours=2), grpc.StatusCode.FAILED_PRECONDITION, "which lets such reservations last 2 h"
     )
 
 
