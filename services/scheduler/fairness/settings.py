@@ -201,6 +201,11 @@ class Queues:
         found = (queue.longest_borrowing for queue in self.upwards(name) if queue.longest_borrowing is not None)
         return next(found, None)
 
+    def must_fit_quota(self, name: str, time: timedelta) -> bool:
+        """True if a reservation of so much time may not take more than the quota of its queue."""
+        longest = self.longest_borrowing(name)
+        return longest is not None and time > longest
+
     def quota(self, name: str, gpu_type: str) -> int:
         """What the queue may have whatever others want, in thousandths of a GPU; UNLIMITED for everything."""
         return self.tree(gpu_type).queues[name].quota.gpu_milli

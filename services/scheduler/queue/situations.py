@@ -401,15 +401,13 @@ class Situations:
         """True if a job is not the policies' to start: it has a start of its own, or may not borrow for so long."""
         if job.reservation is None:
             return False
-        own = job.of_type(gpu_type)
-        return job.is_dated or (self._may_not_borrow(own) is not None and self.full_queue(own) is not None)
+        return job.is_dated or (self._must_fit_quota(job) and self.full_queue(job.of_type(gpu_type)) is not None)
 
-    def _may_not_borrow(self, job: Job) -> timedelta | None:
-        """How long reservations of the job's queue may be that borrow, if this is a longer one; else None."""
-        if job.reservation is None:
-            return None
-        longest = self._book.queues.longest_borrowing(self._book.queues.known(job.spec.queue))
-        return longest if longest is not None and job.reservation.total > longest else None
+    def _must_fit_quota(self, job: Job) -> bool:
+        queues = self._book.queues
+        return job.reservation is not None and queues.must_fit_quota(
+            queues.known(job.spec.queue), job.reservation.total
+        )
 
     def _full_queue(self, job: Job, used: Mapping[str, int]) -> FullQueue | None:
         queues, gpu_type = self._book.queues, job.spec.gpu_type
@@ -418,9 +416,9 @@ class Situations:
             limit = queues.share(queue.name, gpu_type).limit
             if limit is not None and used.get(queue.name, 0) + wants > limit:
                 return FullQueue(queue.name, limit)
-        longest, quota = self._may_not_borrow(job), queues.quota(leaf, gpu_type)
-        if longest is not None and used.get(leaf, 0) + wants > quota:
-            return FullQueue(leaf, quota, longest)
+        quota = queues.quota(leaf, gpu_type)
+        if used.get(leaf, 0) + wants > quota and self._must_fit_quota(job):
+            return FullQueue(leaf, quota, queues.longest_borrowing(leaf))
         return None
 
     def machine(self, offer: MachineOffer, held: Iterable[Slot]) -> Machine:

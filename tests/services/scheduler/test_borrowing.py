@@ -156,6 +156,7 @@ async def test_one_that_is_too_long_to_borrow_waits_until_it_fits_within_the_quo
     assert "Queue red has as many GPUs of MI300X as its quota, 1, allows for reservations" in await why(
         cluster, second.reservation_id
     )
+    assert not (await cluster.reservation(second.reservation_id)).HasField("eta_p50")
     # A submission may still borrow what is free.
     await cluster.events_to_end((await cluster.submit("work", queue="red")).job_id)
 
