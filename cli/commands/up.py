@@ -61,7 +61,7 @@ def up(
     executor = check_settings(EXECUTOR)
     if executor.fault:
         raise InputError(executor.fault)
-    if '"--device", "cpu"' in executor.reported and (missing := toolchain.missing()):
+    if {"--device", "cpu"} <= {*executor.options} and (missing := toolchain.missing()):
         say(f"reservations can start, kernels not yet: {missing}, or the first submission waits for it (1 to 3 min)")
     ports = Ports.free(port) if free_ports else Ports.usual(port)
     stack = Stack(data_dir.resolve(), ports)

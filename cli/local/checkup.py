@@ -115,6 +115,11 @@ class SettingsCheck:
     fault: str
     reported: str = ""
 
+    @property
+    def options(self) -> list[str]:
+        """The options of the executor's core that its settings stand for; none if it refused them."""
+        return cast("list[str]", json.loads(self.reported)) if self.reported else []
+
 
 def check_settings(service: str) -> SettingsCheck:
     """Asks a service to check the settings in the environment."""
@@ -232,7 +237,7 @@ def trial_run(executor: SettingsCheck, device: str = "") -> list[Finding]:
     if executor.fault:
         why = "not run, because the executor refuses its settings"
         return [Finding("trial kernel", Health.FAULT, why, "correct the settings, and run doctor again")]
-    options = [*cast("list[str]", json.loads(executor.reported)), *(["--device", device] if device else [])]
+    options = [*executor.options, *(["--device", device] if device else [])]
     try:
         trial = subprocess.run(  # noqa: S603 - our own program
             [sys.executable, *TRIAL, "--json", *options],
