@@ -138,6 +138,7 @@ NEEDS = [
     ("operate` or `admin", "DELETE", "/api/v1/queues/red"),
     ("submit", "POST", "/api/v1/reservations"),
     ("submit", "POST", "/api/v1/reservations/quote"),
+    ("submit", "POST", "/api/v1/submissions/quote"),
     ("submit", "POST", "/api/v1/build-contexts"),
     ("read", "GET", "/api/v1/reservations"),
     ("read", "GET", "/api/v1/reservations/usage"),
@@ -242,6 +243,7 @@ NEEDS_NONE = {
 BODIES = {
     "/api/v1/build-contexts": {"content": ""},
     "/api/v1/submissions": {"problem": "vector-addition", "code": "x"},
+    "/api/v1/submissions/quote": {"problem": "vector-addition", "code": "x"},
     "/api/amd/submit": {"problem": "vector-addition", "solution_code": "x"},
     "/api/submissions/cancel": {"submissionId": "job_1"},
     "/api/submissions/sandbox": {"code": "x"},
