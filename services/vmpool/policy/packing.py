@@ -14,7 +14,6 @@ had while others are. `sizing` lets smaller work use what is left of those that 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -61,18 +60,22 @@ class Demand:
 class Wish:
     """A missing machine, of the first of these GPU types that can be had.
 
-    `job_gpus` are the numbers of GPUs of the jobs for it, the highest first. All together they take `gpus_taken`. `own`
-    is the demand of the job that wants it for itself. With a `longest_time` it is for reservations of that length.
-    `others` are the machines for jobs that would run on this one, too, but take other GPU types if it cannot be had.
+    `jobs` are the sizes of the jobs for it, in eighths, the largest first. `own` is the demand of the job that wants it
+    for itself. With a `longest_time` it is for reservations of that length. `others` are the wishes of jobs that have
+    room on this machine, too, and take other GPU types if it cannot be had.
     """
 
     gpu_types: tuple[str, ...]
     origin: Origin = Origin.DEMAND
-    job_gpus: tuple[int, ...] = (1,)
-    gpus_taken: int = 1
+    jobs: tuple[int, ...] = (slots.EIGHTHS_PER_GPU,)
     own: Demand | None = None
     longest_time: timedelta = _NO_TIME
     others: tuple[Wish, ...] = ()
+
+    @property
+    def job_gpus(self) -> tuple[int, ...]:
+        """The numbers of GPUs of its jobs, the highest first."""
+        return tuple(sorted({slots.gpus_for(eighths) for eighths in self.jobs}, reverse=True))
 
     @property
     def work(self) -> tuple[Work, ...]:
@@ -210,15 +213,10 @@ class Packing:
 def _wish_of(made: _Bin) -> Wish:
     """The wish of the jobs that a machine was wished for, with those of the jobs that found room there."""
     first, *others = [
-        Wish(
-            gpu_types,
-            job_gpus=tuple(sorted({slots.gpus_for(eighths) for eighths in jobs}, reverse=True)),
-            gpus_taken=math.ceil(sum(jobs) / slots.EIGHTHS_PER_GPU),
-            longest_time=made.longest_time,
-        )
+        Wish(gpu_types, jobs=tuple(sorted(jobs, reverse=True)), longest_time=made.longest_time)
         for gpu_types, jobs in made.jobs.items()
     ]
-    return replace(first, gpus_taken=sum(map(bool, made.occupied)), others=tuple(others))
+    return replace(first, others=tuple(others))
 
 
 @dataclass(frozen=True)
@@ -272,10 +270,7 @@ def machines_missing(
             packing.wish_for(demand)
             has_room = True
     missing = [demand for job_id, demand in own.items() if job_id not in served]
-    wishes = [
-        Wish(one.gpu_types, job_gpus=(one.gpus,), gpus_taken=one.gpus, own=one, longest_time=one.longest_time)
-        for one in missing
-    ]
+    wishes = [Wish(one.gpu_types, jobs=(one.eighths,), own=one, longest_time=one.longest_time) for one in missing]
     return Missing((*packing.wishes, *wishes), frozenset(packing.used), packing.reserved)
 
 

@@ -33,6 +33,7 @@ from services.vmpool.policy.packing import (
 )
 from services.vmpool.policy.retention import Retention, latest_first
 from services.vmpool.policy.warm_windows import WarmWindow, machines_to_keep
+from vocabulary import slots
 
 _LIVE = READY | ON_THE_WAY
 _NO_TIME = timedelta(0)
@@ -147,14 +148,12 @@ def machines_wanted(needs: Needs, pool: Pool, market: Market, funds: Funds, limi
     reserved = [(machine, needs.missing.reserved.get(machine.machine_id)) for machine in pool.machines]
     funds = funds.less(sum(waiting_micros(machine, time) for machine, time in reserved if time))
     terms = Terms(limits.offers, pool.backing_off, funds, pool.trials)
-    start, obstacles, over_limit = _starts(needs.wishes, market, terms, room, now)
+    limit = f"the limit of {limits.max_machines} machines is reached"
+    start, obstacles, over_limit = _starts(needs.wishes, market, terms, room, limit, now)
     idle = _idle(pool.machines, needs.missing.used)
-    giving_way = _giving_way(idle, pool, limits, len(over_limit))
+    giving_way = _giving_way(idle, pool, limits, over_limit)
     staying = replace(pool, machines=[m for m in pool.machines if m.machine_id not in giving_way])
     timed_out = _timed_out(idle[len(giving_way) :], staying, needs.floor, limits.retention, now)
-    for wish in over_limit:
-        for one in (wish, *wish.others):
-            obstacles.note(one, f"the limit of {limits.max_machines} machines is reached")
     release, gives_way = (*giving_way, *timed_out), frozenset(giving_way)
     return Plan(start, release, gives_way, obstacles.of_work, obstacles.of_own, obstacles.of_reserved)
 
@@ -170,31 +169,35 @@ def _floor_ahead(pool: Pool, limits: Limits, now: datetime) -> Mapping[str, int]
 
 
 def _starts(
-    wishes: Sequence[Wish], market: Market, terms: Terms, room: int, now: datetime
-) -> tuple[tuple[Start, ...], _Obstacles, list[Wish]]:
-    """The machines to start, the obstacles, and the wishes that only the limit keeps back."""
+    wishes: Sequence[Wish], market: Market, terms: Terms, room: int, limit: str, now: datetime
+) -> tuple[tuple[Start, ...], _Obstacles, int]:
+    """The machines to start, the obstacles, and the number of machines that only the limit keeps back."""
     start: list[Start] = []
-    over_limit: list[Wish] = []
     obstacles = _Obstacles()
-    spare = _Spare()
+    spare, beyond = _Spare(), _Spare()
     left = deque(wishes)
     while left:
         wish = left.popleft()
         if spare.holds(wish):
             continue
         choice = choose_offer(wish.gpu_types, market, terms, now, wish.job_gpus[0], wish.longest_time)
+        found = choice.offer.gpu_type if choice.offer else ""
+        # Whom this machine does not suit, or all if there is none, may have another one.
+        together = replace(wish, others=tuple(one for one in wish.others if found in one.gpu_types))
+        left.extendleft(reversed([one for one in wish.others if one not in together.others]))
         if choice.offer is not None and len(start) >= room:
-            over_limit += [wish] if wish.origin is Origin.DEMAND else []
+            if wish.origin is Origin.DEMAND and not beyond.holds(together):
+                beyond.add(choice.offer, together)
+            for one in (together, *together.others) if wish.origin is Origin.DEMAND else ():
+                obstacles.note(one, limit)
             continue
         obstacles.note(wish, choice.outlook)
-        if choice.offer is None:
-            left.extendleft(reversed(wish.others))
-        else:
+        if choice.offer is not None:
             own_job_id = wish.own.own_job_id if wish.own else ""
             start.append(Start(choice.offer, wish.origin, choice.outlook, own_job_id))
-            spare.add(choice.offer, wish)
+            spare.add(choice.offer, together)
             terms = terms.after(choice.offer, wish.longest_time)
-    return tuple(start), obstacles, over_limit
+    return tuple(start), obstacles, beyond.machines
 
 
 class _Obstacles:
@@ -216,27 +219,42 @@ class _Obstacles:
 
 
 class _Spare:
-    """GPUs of the machines to start that the work for them leaves free."""
+    """What the work for machines leaves free of them."""
 
     def __init__(self) -> None:
-        self._gpus: list[tuple[Offer, int]] = []
+        self._free: list[tuple[Offer, Sequence[int]]] = []
+        self.machines = 0
 
     def add(self, offer: Offer, wish: Wish) -> None:
         """Add what the work of a wish leaves of its machine; nothing if it is for one job."""
-        if wish.own:
-            return
-        self._gpus.append((offer, offer.gpu_count - wish.gpus_taken))
+        self.machines += 1
+        if not wish.own:
+            occupied = _with(wish, (0,) * offer.gpu_count)
+            self._free += [] if occupied is None else [(offer, occupied)]
 
     def holds(self, wish: Wish) -> bool:
-        """Take the GPUs for the work of a wish, if one machine has enough of them left."""
+        """Take the room for the work of a wish, if one machine has enough of it left."""
         if wish.origin is not Origin.DEMAND or wish.own:
             return False
-        for index, (offer, gpus) in enumerate(self._gpus):
-            lasts = not offer.life_refusal(wish.longest_time)
-            if offer.gpu_type in wish.gpu_types and gpus >= wish.gpus_taken and lasts:
-                self._gpus[index] = (offer, gpus - wish.gpus_taken)
-                return True
+        for index, (offer, before) in enumerate(self._free):
+            is_fit = all(offer.gpu_type in one.gpu_types for one in (wish, *wish.others))
+            if is_fit and not offer.life_refusal(wish.longest_time):
+                after = _with(wish, before)
+                if after is not None:
+                    self._free[index] = (offer, after)
+                    return True
         return False
+
+
+def _with(wish: Wish, occupied: Sequence[int]) -> Sequence[int] | None:
+    """What is taken of a machine with all jobs of a wish; None if they do not fit."""
+    jobs = [eighths for one in (wish, *wish.others) for eighths in one.jobs]
+    for eighths in sorted(jobs, reverse=True):
+        free = slots.free_slots(occupied, eighths)
+        if not free:
+            return None
+        occupied = slots.taken(occupied, free)
+    return occupied
 
 
 def _idle(machines: Sequence[Machine], used: frozenset[str]) -> Sequence[Machine]:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
@@ -11,7 +12,7 @@ from services.vmpool.machines.machine import Machine, MachineState
 from services.vmpool.policy.offer_choice import OfferPolicy
 from services.vmpool.policy.packing import Demand, Pace, PackingRules, Wish, machines_missing
 from tests.services.vmpool.conftest import START, a_machine
-from vocabulary.slots import LEGAL_SIZES
+from vocabulary.slots import EIGHTHS_PER_GPU, LEGAL_SIZES
 
 SECOND = timedelta(seconds=1)
 PACE = {"MI300X": Pace(30 * SECOND, 150 * SECOND)}
@@ -27,14 +28,18 @@ def missing(
     return len(machines_missing(demands, machines, paces or {}, PackingRules(), now).wishes)
 
 
-def wishes(demands: Sequence[Demand], *gpu_counts: int) -> tuple[Wish, ...]:
-    """The missing machines if those with the first number of GPUs are usual, and the others may be ordered too."""
+def wishes(demands: Sequence[Demand], *gpu_counts: int) -> list[tuple[tuple[int, ...], int]]:
+    """The missing machines if those with the first number of GPUs are usual, and the others may be ordered too.
+
+    Of each, the numbers of GPUs of the jobs for it, and how many GPUs they take.
+    """
     policy = OfferPolicy(gpu_count=gpu_counts[0], larger_gpu_counts=gpu_counts[1:])
-    return machines_missing(demands, [], {}, PackingRules(policy), START).wishes
+    found = machines_missing(demands, [], {}, PackingRules(policy), START).wishes
+    return [(wish.job_gpus, gpus_taken(wish)) for wish in found]
 
 
-def wish(*job_gpus: int, taken: int) -> Wish:
-    return Wish(("MI300X",), job_gpus=job_gpus, gpus_taken=taken)
+def gpus_taken(wish: Wish) -> int:
+    return math.ceil(sum(wish.jobs) / EIGHTHS_PER_GPU)
 
 
 def busy(**changes: object) -> Machine:
@@ -109,15 +114,15 @@ def test_machines_that_are_too_small_take_no_turn_for_several_gpus() -> None:
 
 
 def test_a_wish_has_the_smallest_size_of_the_settings_that_is_enough() -> None:
-    assert wishes([Demand("MI300X", 32, 2)], 1, 4, 8) == (wish(4, taken=4),) * 2
-    assert wishes([Demand("MI300X", 32, 2)], 1, 8) == (wish(4, taken=8),)
-    assert wishes([Demand("MI300X", 16, 4), Demand("MI300X", 8, 8)], 8) == (wish(2, taken=8), wish(1, taken=8))
+    assert wishes([Demand("MI300X", 32, 2)], 1, 4, 8) == [((4,), 4)] * 2
+    assert wishes([Demand("MI300X", 32, 2)], 1, 8) == [((4,), 8)]
+    assert wishes([Demand("MI300X", 16, 4), Demand("MI300X", 8, 8)], 8) == [((2,), 8), ((1,), 8)]
 
 
 def test_work_for_larger_machines_shares_them_with_work_of_its_size_alone() -> None:
     """The larger machine may not be had, and the usual one may."""
     demands = [Demand("MI300X", 32, 1), Demand("MI300X", 16, 1), Demand("MI300X", 4, 1)]
-    assert wishes(demands, 1, 8) == (wish(4, 2, taken=6), wish(1, taken=1))
+    assert wishes(demands, 1, 8) == [((4, 2), 6), ((1,), 1)]
 
 
 demands = st.lists(
@@ -148,7 +153,7 @@ def test_the_wished_machines_hold_all_that_waits(
         )
         for number, wish in enumerate(found.wishes)
     ]
-    assert all(wish.gpus_taken <= made.gpu_count for wish, made in zip(found.wishes, coming, strict=True))
+    assert all(gpus_taken(wish) <= made.gpu_count for wish, made in zip(found.wishes, coming, strict=True))
     assert missing(demands, coming) == 0
 
 

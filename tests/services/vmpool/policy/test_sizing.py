@@ -126,6 +126,21 @@ def test_work_that_shares_a_machine_with_other_work_has_its_own_fallback_where_t
     assert (strict.gpu_types, 1) in made.blocked
 
 
+def test_work_that_cannot_share_a_machine_shares_that_of_its_fallback() -> None:
+    most, flexible = Demand("MI300X", 4, 1), Demand("MI300X", 2, 3, ("MI210",))
+    other = Demand("MI300X", 1, 1, ("MI210", "MI250X"))
+    no_mi300x = Market([MARKET.offers[1]])
+    assert started(plan([most, flexible], market=no_mi300x)) == ["MI210"]
+    assert started(plan([most, flexible, other], market=no_mi300x)) == ["MI210"]
+
+
+def test_work_whose_wished_machine_becomes_another_type_hears_at_once_that_it_has_none() -> None:
+    flexible, strict = Demand("MI300X", 1, 1, ("MI210",)), Demand("MI300X", 1, 1)
+    made = plan([flexible, strict], market=Market([MARKET.offers[1]]))
+    assert started(made) == ["MI210"]
+    assert (strict.gpu_types, 1) in made.blocked
+
+
 def test_all_work_that_would_share_a_machine_hears_of_the_limit() -> None:
     strict, flexible = Demand("MI300X", 1, 1), Demand("MI300X", 1, 1, ("MI210",))
     made = plan([strict, flexible], limits=replace(LIMITS, max_machines=0))
