@@ -299,7 +299,17 @@ async def build(  # noqa: PLR0915 - one statement for each part
     dated = DatedBook(waiting, running, inventory, clock, settings.longest_run, settings.dated_share)
     situations = Situations(book, usage, waiting, running, inventory, clock, settings.longest_run, placements, dated)
     demand = DemandReporter(pool, waiting, inventory)
-    forecast = Forecast(waiting, running, inventory, clock, book, dated, situations.may_have_turn, demand.blocked)
+    forecast = Forecast(
+        waiting,
+        running,
+        inventory,
+        clock,
+        book,
+        dated,
+        situations.may_have_turn,
+        demand.blocked,
+        situations.waits_for_quota,
+    )
     await learn(forecast, reader, clock)
     disks = DiskStore(database, settings.disk_snapshots, settings.disks_per_user)
     stores = SessionStores(disks, BuildStore(database))

@@ -8,14 +8,16 @@ its quota.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from servicekit.clock import Clock
 from services.scheduler.fairness.settings import Queues, in_gpus
 from services.scheduler.jobs.errors import CalendarConflictError
 from services.scheduler.jobs.job import Job
 from services.scheduler.jobs.reservation_checks import length_text
+from services.scheduler.jobs.states import JobState
 from services.scheduler.queue.inventory import Inventory
 from services.scheduler.queue.placement import MachineStage
 from services.scheduler.queue.queue_book import QueueBook
@@ -28,10 +30,17 @@ MOST_NAMED = 3
 """Reservations of which `why` names the end."""
 
 
-def lends(queues: Queues, gpu_type: str, used: Mapping[str, int], owner: str, wants: int, borrower: str) -> bool:
-    """True if `borrower` uses what `owner` may have whatever others want, and now wants: so much within its quota.
+class InUse(NamedTuple):
+    """What each queue and all below it have of a GPU type, in thousandths of a GPU: in all, and in reservations."""
 
-    Quotas count below the queue that is above both; amounts are thousandths of GPUs. The borrower need not be above its
+    used: Mapping[str, int]
+    reserved: Mapping[str, int]
+
+
+def lends(queues: Queues, gpu_type: str, in_use: InUse, owner: str, wants: int, borrower: str) -> bool:
+    """True if reservations of `borrower` use what `owner` may have whatever others want, and now wants.
+
+    Quotas count below the queue that is above both; `wants` is thousandths of GPUs. The borrower need not be above its
     own quota if what its parent has is within that one's: then it borrows from its siblings.
     """
     upwards = [queue.name for queue in queues.upwards(queues.known(owner))]
@@ -40,8 +49,8 @@ def lends(queues: Queues, gpu_type: str, used: Mapping[str, int], owner: str, wa
     borrowers_side = [name for name in borrowers if name not in upwards]
     if not owners_side or not borrowers_side:
         return False
-    is_owed = all(used.get(name, 0) + wants <= queues.quota(name, gpu_type) for name in owners_side)
-    return is_owed and used.get(borrowers_side[-1], 0) > queues.quota(borrowers_side[-1], gpu_type)
+    is_owed = all(in_use.used.get(name, 0) + wants <= queues.quota(name, gpu_type) for name in owners_side)
+    return is_owed and in_use.reserved.get(borrowers_side[-1], 0) > queues.quota(borrowers_side[-1], gpu_type)
 
 
 class Borrowing:
@@ -68,21 +77,26 @@ class Borrowing:
     def borrowed(self, job: Job) -> int:
         """Thousandths of GPUs of a reservation, which runs or is about to, above the quota of its queue.
 
-        0 if no other queue has a quota: then nobody lends them.
+        The queue's reservations that began before it have the quota first. 0 if no other queue has one: then nobody
+        lends them.
         """
         queues, gpu_type = self._book.queues, job.machine_gpu_type or job.spec.gpu_type
-        leaf, used = queues.known(job.spec.queue), self._situations.used(gpu_type)
+        leaf = queues.known(job.spec.queue)
         if not any(queues.quota(name, gpu_type) for name in queues.leaves - {leaf}):
             return 0
+        before = sum(
+            one.eighths * EIGHTH_MILLI
+            for one in self._reservations(gpu_type)
+            if queues.known(one.spec.queue) == leaf and (job.start_time is None or _since(one) < _since(job))
+        )
         size = job.eighths * EIGHTH_MILLI
-        beside = 0 if any(one.job_id == job.job_id for one in self._running.jobs()) else size
-        return max(0, min(size, used.get(leaf, 0) + beside - queues.quota(leaf, gpu_type)))
+        return max(0, min(size, before + size - queues.quota(leaf, gpu_type)))
 
     def check_extension(self, job: Job, total: timedelta) -> None:
         """Raises CalendarConflictError if a running reservation may not have `total` time in all, as it borrows."""
-        queue, borrowed = job.spec.queue, self.borrowed(job)
-        if not borrowed:
+        if job.state is not JobState.RUNNING or not (borrowed := self.borrowed(job)):
             return
+        queue = job.spec.queue
         what = f"{in_gpus(borrowed)} of its GPUs are above the quota of queue {queue}"
         longest = self._book.queues.longest_borrowing(self._book.queues.known(queue))
         if longest is not None and total > longest:
@@ -96,38 +110,42 @@ class Borrowing:
     def why(self, job: Job) -> list[str]:
         """Which queues borrow what a waiting job may have by its queue's quota, in reservations, and until when."""
         queues, gpu_type = self._book.queues, job.spec.gpu_type
-        used, wants = self._situations.used(gpu_type), job.spec.resources.least.milli * job.spec.machines
+        in_use, wants = self._in_use(gpu_type), job.spec.resources.least.milli * job.spec.machines
         sentences: list[str] = []
         ends = self._ends(gpu_type)
         for queue in sorted(ends):
-            if not lends(queues, gpu_type, used, job.spec.queue, wants, queue):
+            if not lends(queues, gpu_type, in_use, job.spec.queue, wants, queue):
                 continue
             first = sorted(ends[queue].items())[:MOST_NAMED]
-            by = "; ".join(f"{in_gpus(gpus)} by {end:%H:%M:%S} UTC" for end, gpus in first)
-            has = f"{in_gpus(used[queue])} with a quota of {in_gpus(queues.quota(queue, gpu_type))}"
-            sentences.append(f"Queue {queue} has {has}; its reservations keep their GPUs to their ends: {by}.")
+            by = "; ".join(f"{in_gpus(gpus)} by {end:%Y-%m-%d %H:%M} UTC" for end, gpus in first)
+            has = f"{in_gpus(in_use.reserved[queue])} reserved with a quota of {in_gpus(queues.quota(queue, gpu_type))}"
+            sentences.append(f"Queue {queue} has {has}; these keep their GPUs to their ends: {by}.")
         return sentences
 
     def _ends(self, gpu_type: str) -> dict[str, Counter[datetime]]:
         """What the reservations of each queue have, in thousandths of GPUs, by when they end at the latest."""
         ends: dict[str, Counter[datetime]] = {}
-        for one in self._running.jobs():
-            if one.reservation is not None and one.machine_gpu_type == gpu_type:
-                end = one.reservation.expire_time or self._clock.now() + one.reservation.total
-                queue = self._book.queues.known(one.spec.queue)
-                ends.setdefault(queue, Counter())[end] += one.eighths * EIGHTH_MILLI
+        for one in self._reservations(gpu_type):
+            end = one.reserved.expire_time or self._clock.now() + one.reserved.total
+            ends.setdefault(self._book.queues.known(one.spec.queue), Counter())[end] += one.eighths * EIGHTH_MILLI
         return ends
+
+    def _reservations(self, gpu_type: str) -> Iterator[Job]:
+        return (one for one in self._running.jobs() if one.reservation and one.machine_gpu_type == gpu_type)
+
+    def _in_use(self, gpu_type: str) -> InUse:
+        return InUse(self._situations.used(gpu_type), self._situations.reserved(gpu_type))
 
     def _owner(self, job: Job) -> str:
         """The queue that waits for what a reservation's queue borrows, though no machine is started for it."""
         queues, gpu_type = self._book.queues, job.machine_gpu_type
-        used = self._situations.used(gpu_type)
+        in_use = self._in_use(gpu_type)
         for lane in self._waiting.lanes():
             wants = lane.resources.least.milli * lane.machines
             if (
                 lane.gpu_types[0] == gpu_type
                 and lane not in self._waiting.hopeless
-                and lends(queues, gpu_type, used, lane.queue, wants, job.spec.queue)
+                and lends(queues, gpu_type, in_use, lane.queue, wants, job.spec.queue)
                 and self._blocked(lane)
                 and not self._has_room(lane)
             ):
@@ -135,10 +153,16 @@ class Borrowing:
         return ""
 
     def _has_room(self, lane: Lane) -> bool:
-        """True if a job of the lane fits on a machine now: no reservation keeps it waiting."""
+        """True if a job of the lane fits on machines now: no reservation keeps it waiting."""
         held = self._situations.held()
-        return any(
-            offer.slots_for(lane.resources.least, held[offer.machine_id])
+        fitting = sum(
+            bool(offer.slots_for(lane.resources.least, held[offer.machine_id]))
             for offer in self._inventory.offers()
             if offer.gpu_type in lane.gpu_types and offer.stage is MachineStage.READY
         )
+        return fitting >= lane.machines
+
+
+def _since(job: Job) -> tuple[datetime, str]:
+    """Orders reservations that run by their starts."""
+    return job.start_time or job.create_time, job.job_id

@@ -9,7 +9,6 @@ from statistics import fmean
 
 from servicekit.clock import Clock
 from services.scheduler import metrics
-from services.scheduler.fairness.settings import Queues
 from services.scheduler.jobs.estimate import (
     PLAYED_AHEAD,
     WaitEstimate,
@@ -30,7 +29,6 @@ from services.scheduler.queue.inventory import Inventory
 from services.scheduler.queue.queue_book import QueueBook
 from services.scheduler.queue.running import RunningJobs
 from services.scheduler.queue.waiting import Ahead, Lane, WaitingJobs, lane_of
-from vocabulary.slots import EIGHTH_MILLI
 
 RETRY_WITHOUT_HISTORY = timedelta(seconds=5)
 _PROMISES_KEPT = 10_000
@@ -56,7 +54,8 @@ class Forecast:
 
     Without `book` there are no limits of queues, and without `dated` nothing is kept. `may_have_turn` says of a job of
     several machines if it has its turn once it is the first of its queue; without it, all have. `blocked` says why the
-    pool starts no further machine for such work; without it, nothing is in the way.
+    pool starts no further machine for such work; without it, nothing is in the way. `waits_for_quota` says of a job
+    that free GPUs do not help it.
     """
 
     def __init__(
@@ -69,7 +68,9 @@ class Forecast:
         dated: DatedBook | None = None,
         may_have_turn: Callable[[Job], bool] | None = None,
         blocked: Callable[[Lane], str] | None = None,
+        waits_for_quota: Callable[[Job], bool] = lambda _job: False,
     ) -> None:
+        self._waits_for_quota = waits_for_quota
         self._waiting = waiting
         self._book = book
         self._dated = dated
@@ -142,7 +143,7 @@ class Forecast:
 
     def _standing(self, job: Job) -> Standing:
         place, queues = self._waiting.ahead(job), self._book.queues if self._book else None
-        if queues and self._waits_for_quota(job, queues):
+        if self._waits_for_quota(job):
             return Standing(place.position, None, "", "not known: it starts once it fits within its queue's quota")
         view = FleetView(
             self._inventory,
@@ -172,15 +173,6 @@ class Forecast:
             basis = f"not known: {why_unknown(need, needs, fleet) or no_room}"
             return Standing(place.position, None, no_room if job.spec.machines > 1 else "", basis)
         return Standing(place.position, wait, "", view.basis(ahead) if wait.p90 else "")
-
-    def _waits_for_quota(self, job: Job, queues: Queues) -> bool:
-        """True of a reservation that is too long to take more than its queue's quota, of which not enough is left."""
-        leaf, gpu_type = queues.known(job.spec.queue), job.spec.gpu_type
-        if job.reservation is None or not queues.must_fit_quota(leaf, job.reservation.total):
-            return False
-        running = (one for one in self._running.jobs() if one.machine_gpu_type == gpu_type)
-        used = sum(one.eighths for one in running if queues.known(one.spec.queue) == leaf)
-        return (used + job.eighths) * EIGHTH_MILLI > queues.quota(leaf, gpu_type)
 
     def _further(self, job: Job) -> Further:
         """The machines that the pool may still start for the job, as large as it orders them for such work."""

@@ -179,7 +179,8 @@ class Situations:
                 further[self._book.queues.known(lane.queue)] += (waiting - due[lane]) * eighths
         first = (job for lane, (_, listed) in lanes.items() for job in self._waiting.first(lane, listed))
         # Those whose start has come get the GPUs that are kept for them, whatever the policy says.
-        jobs = sorted((job for job in first if not self._waits_elsewhere(job, gpu_type)), key=self._waiting.rank)
+        jobs = sorted((job for job in first if not job.is_dated), key=self._waiting.rank)
+        jobs = list(self._within_quotas(jobs, gpu_type))
         for job in jobs:
             # What a range could have beyond the least is asked for, too.
             if job.spec.resources.is_range:
@@ -310,6 +311,7 @@ class Situations:
             and not job.is_dated
             and self.dated.may_take_any(job)
             and self._full_queue(job, used[job.spec.gpu_type]) is None
+            and not self.waits_for_quota(job)
         ]
 
     def is_too_late(self, job: Job) -> bool:
@@ -317,12 +319,16 @@ class Situations:
         return job.spec.is_too_late(self._clock.now(), self._longest_run)
 
     def full_queue(self, job: Job) -> FullQueue | None:
-        """The job's queue, or the nearest above, that may not have so much more of the wanted type."""
-        return self._full_queue(job, self.used(job.spec.gpu_type))
+        """The job's queue, or the nearest above, that may not have so much more of the wanted type.
+
+        One that has a start of its own is not held up by a quota.
+        """
+        full = self._full_queue(job, self.used(job.spec.gpu_type))
+        return full or (None if job.is_dated else self._over_quota(job, self.reserved(job.spec.gpu_type)))
 
     def small_queue(self, job: Job) -> FullQueue | None:
         """The job's queue, or the nearest above, that may never have what the job takes."""
-        return self._full_queue(job, {})
+        return self._full_queue(job, {}) or self._over_quota(job, {})
 
     def used(self, gpu_type: str) -> Mapping[str, int]:
         """What each queue and all below it use now of a GPU type, in thousandths of a GPU."""
@@ -397,11 +403,28 @@ class Situations:
         now = self._clock.now()
         return {job_id: one for job_id, one in self._returns.items() if one.until > now}
 
-    def _waits_elsewhere(self, job: Job, gpu_type: str) -> bool:
-        """True if a job is not the policies' to start: it has a start of its own, or may not borrow for so long."""
-        if job.reservation is None:
-            return False
-        return job.is_dated or (self._must_fit_quota(job) and self.full_queue(job.of_type(gpu_type)) is not None)
+    def reserved(self, gpu_type: str) -> Mapping[str, int]:
+        """What reservations of each queue and of all below it have now of a GPU type, in thousandths of a GPU.
+
+        Submissions above a quota give way to others, and do not count against it here.
+        """
+        running = (job for job in self._running.jobs() if job.reservation and job.machine_gpu_type == gpu_type)
+        return self._book.queues.with_below((job.spec.queue, job.eighths * EIGHTH_MILLI) for job in running)
+
+    def waits_for_quota(self, job: Job) -> bool:
+        """True of a reservation that is too long to take more than its queue's quota, of which not enough is left."""
+        return not job.is_dated and self._over_quota(job, self.reserved(job.spec.gpu_type)) is not None
+
+    def _within_quotas(self, jobs: Iterable[Job], gpu_type: str) -> Iterator[Job]:
+        """Leaves out reservations that may not take more than their quotas, and do not fit, with those before them."""
+        reserved: Counter[str] | None = None
+        for job in jobs:
+            if self._must_fit_quota(job):
+                reserved = Counter(self.reserved(gpu_type)) if reserved is None else reserved
+                if self._over_quota(job.of_type(gpu_type), reserved):
+                    continue
+                reserved[self._book.queues.known(job.spec.queue)] += job.spec.resources.least.milli
+            yield job
 
     def _must_fit_quota(self, job: Job) -> bool:
         queues = self._book.queues
@@ -409,16 +432,19 @@ class Situations:
             queues.known(job.spec.queue), job.reservation.total
         )
 
+    def _over_quota(self, job: Job, reserved: Mapping[str, int]) -> FullQueue | None:
+        queues, leaf = self._book.queues, self._book.queues.known(job.spec.queue)
+        wants, quota = _wanted_milli(job), queues.quota(leaf, job.spec.gpu_type)
+        if reserved.get(leaf, 0) + wants <= quota or not self._must_fit_quota(job):
+            return None
+        return FullQueue(leaf, quota, queues.longest_borrowing(leaf))
+
     def _full_queue(self, job: Job, used: Mapping[str, int]) -> FullQueue | None:
-        queues, gpu_type = self._book.queues, job.spec.gpu_type
-        wants, leaf = job.spec.resources.least.milli * job.spec.machines, queues.known(job.spec.queue)
-        for queue in queues.upwards(leaf):
-            limit = queues.share(queue.name, gpu_type).limit
-            if limit is not None and used.get(queue.name, 0) + wants > limit:
+        queues = self._book.queues
+        for queue in queues.upwards(queues.known(job.spec.queue)):
+            limit = queues.share(queue.name, job.spec.gpu_type).limit
+            if limit is not None and used.get(queue.name, 0) + _wanted_milli(job) > limit:
                 return FullQueue(queue.name, limit)
-        quota = queues.quota(leaf, gpu_type)
-        if used.get(leaf, 0) + wants > quota and self._must_fit_quota(job):
-            return FullQueue(leaf, quota, queues.longest_borrowing(leaf))
         return None
 
     def machine(self, offer: MachineOffer, held: Iterable[Slot]) -> Machine:
@@ -493,6 +519,11 @@ class Situations:
             scores,
             most_eighths=most,
         )
+
+
+def _wanted_milli(job: Job) -> int:
+    """The least that a job takes, in thousandths of a GPU."""
+    return job.spec.resources.least.milli * job.spec.machines
 
 
 def _slots(kept: Iterable[Dated]) -> list[Slot]:

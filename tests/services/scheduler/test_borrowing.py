@@ -14,7 +14,7 @@ from google.protobuf.duration_pb2 import Duration
 from wavepool.scheduler.v1 import queues_pb2, queues_pb2_grpc, reservations_pb2
 
 from services.scheduler.fairness.settings import Queues, QueueSettings, Share
-from services.scheduler.queue.borrowing import lends
+from services.scheduler.queue.borrowing import InUse, lends
 from tests.refused_calls import refused
 from tests.services.scheduler.cluster import (
     ACCOUNT,
@@ -72,6 +72,13 @@ async def extend(
     return answer.reservation
 
 
+async def cancel(cluster: Cluster, reservation: reservations_pb2.Reservation) -> None:
+    request = reservations_pb2.CancelReservationRequest(
+        account_ids=[ACCOUNT], reservation_id=reservation.reservation_id, user_id=USER
+    )
+    await cluster.reservations.CancelReservation(request, timeout=TIMEOUT_SECONDS)
+
+
 async def why(cluster: Cluster, job_id: str) -> str:
     return (await explained(cluster, job_id)).reason
 
@@ -98,8 +105,8 @@ async def test_what_borrows_is_not_extended_while_its_owner_waits_and_why_says_u
     await refused(extend(cluster, red), grpc.StatusCode.FAILED_PRECONDITION, "queue blue waits")
     end = red.expire_time.ToDatetime()
     said = await why(cluster, blue.job_id)
-    assert "Queue red has 2 with a quota of 1; its reservations keep their GPUs to their ends" in said
-    assert f"2 by {end:%H:%M:%S} UTC" in said
+    assert "Queue red has 2 reserved with a quota of 1; these keep their GPUs to their ends" in said
+    assert f"2 by {end:%Y-%m-%d %H:%M} UTC" in said
 
     await cluster.cancel(blue.job_id)
     assert len((await extend(cluster, red)).extensions) == 1
@@ -113,7 +120,41 @@ async def test_within_its_quota_a_reservation_is_extended_whoever_waits(cluster:
     await is_blocked(cluster, blue.job_id)
 
     assert len((await extend(cluster, red)).extensions) == 1
-    assert "its reservations" not in await why(cluster, blue.job_id)
+    assert "keep their GPUs" not in await why(cluster, blue.job_id)
+
+
+async def test_the_first_of_a_queues_reservations_has_its_quota(cluster: Cluster) -> None:
+    red = await reserved(cluster, "red", queue="red")
+    await reserved(cluster, "more", queue="red")
+    both = await cluster.reservations.ListReservations(reservations_pb2.ListReservationsRequest())
+    assert {one.reservation_id == red.reservation_id: one.borrowed_gpus for one in both.reservations} == {
+        True: 0,
+        False: 1,
+    }
+
+
+async def test_submissions_of_its_queue_take_no_quota_from_a_reservation(cluster: Cluster) -> None:
+    await apply(cluster, team("red", 1, longest_borrowing=Duration()), team("blue", 1))
+    gate = cluster.gate()
+    work = await cluster.running("work", queue="red")
+
+    red = await reserved(cluster, "red", queue="red")
+
+    assert red.borrowed_gpus == 0
+    assert len((await extend(cluster, red)).extensions) == 1
+    gate.set()
+    await cluster.events_to_end(work.job_id)
+
+
+async def test_of_several_that_wait_at_once_only_so_many_start_as_fit_within_the_quota(cluster: Cluster) -> None:
+    await apply(cluster, team("red", 1, longest_borrowing=Duration()), team("blue", 2))
+    whole = await reserved(cluster, "blue", gpus=2, queue="blue")
+    first, second = [await cluster.reserve(key, queue="red") for key in ("first", "second")]
+
+    await cancel(cluster, whole)
+
+    await cluster.reservation_events(first.reservation_id, "active")
+    assert "allows for reservations" in await why(cluster, second.reservation_id)
 
 
 async def test_nobody_is_refused_more_time_for_one_that_gets_a_new_machine(cluster: Cluster) -> None:
@@ -160,10 +201,7 @@ async def test_one_that_is_too_long_to_borrow_waits_until_it_fits_within_the_quo
     # A submission may still borrow what is free.
     await cluster.events_to_end((await cluster.submit("work", queue="red")).job_id)
 
-    cancel = reservations_pb2.CancelReservationRequest(
-        account_ids=[ACCOUNT], reservation_id=first.reservation_id, user_id=USER
-    )
-    await cluster.reservations.CancelReservation(cancel, timeout=TIMEOUT_SECONDS)
+    await cancel(cluster, first)
     await cluster.reservation_events(second.reservation_id, "active")
 
 
@@ -205,4 +243,8 @@ TREE = Queues(
 def test_quotas_count_below_the_queue_that_both_are_under(
     used: dict[str, int], owner: str, borrower: str, lent: bool
 ) -> None:
-    assert lends(TREE, "MI300X", used, owner, 1000, borrower) is lent
+    assert lends(TREE, "MI300X", InUse(used, used), owner, 1000, borrower) is lent
+
+
+def test_submissions_lend_to_nobody_as_they_give_way() -> None:
+    assert not lends(TREE, "MI300X", InUse({"ada": 2000, "lab": 2000}, {"ada": 1000}), "bob", 1000, "ada")
