@@ -76,7 +76,8 @@ class DatedAdmission:
 
     def largest_machine(self, gpu_types: Iterable[str]) -> int:
         """The GPUs of the largest machine of these types that there is or may be; 0 if nobody knows what may be."""
-        return max(map(self._dated.largest, gpu_types)) if self._dated.limits.machines else 0
+        is_known = self._dated.limits.machines and self._dated.knows_machines
+        return max(map(self._dated.largest, gpu_types)) if is_known else 0
 
     def image_sources(self, gpu_types: Collection[str]) -> list[tuple[str, ...] | None]:
         """The registries of each machine of these types that is ready."""

@@ -320,13 +320,13 @@ class DatedBook:
         starts = self.limits.starts
         return not starts or gpu_type in starts or any(one.gpu_type == gpu_type for one in self._inventory.offers())
 
-    def largest(self, gpu_type: str) -> int:
-        """The GPUs of the largest machine of the type that there is, or that the pool may start.
+    @property
+    def knows_machines(self) -> bool:
+        """False while there may be machines that this does not know of."""
+        return self._inventory.is_complete
 
-        0 if there is neither, and while not all machines are known.
-        """
-        if not self._inventory.is_complete:
-            return 0
+    def largest(self, gpu_type: str) -> int:
+        """The GPUs of the largest machine of the type that there is, or that the pool may start; 0 if neither."""
         standing = (
             self._inventory.gpus(offer.machine_id)
             for offer in self._inventory.offers()

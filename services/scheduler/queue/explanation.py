@@ -121,6 +121,11 @@ class Explainer:
         if any(job.spec.resources.least.gpus > 1 or not self._usable(job) for job in jobs):
             await self._dated.pool_limits()
 
+    @property
+    def knows_machines(self) -> bool:
+        """False for a moment after a start, and while vmpool's machines cannot be followed."""
+        return self._inventory.is_complete
+
     def never(self, job: Job) -> str:
         """Why no machine that there is, or that the pool may start, can give a job its GPUs, and what helps.
 

@@ -114,7 +114,11 @@ class Inventory:
         return any(
             offer.gpu_type in gpu_types
             and offer.stage is not MachineStage.CLOSED
-            and (offer.stage is MachineStage.STARTING or offer.could_give(resources))
+            and (
+                offer.could_give(resources)
+                if offer.stage is MachineStage.READY
+                else self.can_have(resources, (offer.gpu_type,))
+            )
             and self.gpus(offer.machine_id) >= resources.least.gpus
             and offer.is_for(own_job_id, waiting)
             for offer in self.offers()

@@ -67,6 +67,9 @@ class Canceller:
 
     async def _impossible(self, now: datetime) -> list[tuple[Job, str]]:
         """The jobs that no machine has been able to take for long enough, and why not."""
+        if not self._explainer.knows_machines:
+            # What was impossible before is so still, as far as anybody knows.
+            return []
         waiting = {lane: self._waiting.first(lane, number) for lane, number in self._waiting.lanes().items()}
         await self._explainer.ask_pool(jobs[0] for jobs in waiting.values())
         found = [(lane, jobs, why) for lane, jobs in waiting.items() if (why := self._explainer.never(jobs[0]))]

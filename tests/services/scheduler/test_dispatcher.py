@@ -11,6 +11,7 @@ from wavepool.scheduler.v1 import scheduler_pb2
 from wavepool.vmpool.v1 import vmpool_pb2
 
 from services.scheduler.jobs.states import JobState
+from services.scheduler.runs.canceller import Canceller
 from services.scheduler.store.job_store import JobStore
 from tests.refused_calls import refused
 from tests.services.scheduler.cluster import USER, Cluster, is_run, kinds, scripted_cluster, until, with_gpus
@@ -396,6 +397,19 @@ async def test_a_part_that_waits_for_the_operator_is_told_so_and_asks_for_no_mac
     )
     assert "no machine with MI300X can give 4/8 of a GPU (partition)" in told.queued.message
     assert not any(cluster.pool.demands)
+
+
+async def test_what_is_impossible_stays_so_while_machines_are_not_known(cluster: Cluster) -> None:
+    assert cluster.scheduler
+    waiting, inventory = cluster.scheduler.waiting, cluster.scheduler.dated._inventory
+    await cluster.submit("part", resources=HALF, machine=WAITS)
+    await until(lambda: bool(waiting.hopeless))
+    inventory.is_complete = False
+    canceller = next(loop for loop, _, _ in cluster.scheduler.duties if isinstance(loop, Canceller))
+
+    await canceller.run_once()
+
+    assert waiting.hopeless
 
 
 async def test_what_becomes_impossible_while_it_waits_ends_uncharged_unless_it_waits_for_the_operator(

@@ -74,6 +74,18 @@ def partitioned(number: int, *device_counts: int, **changes: Any) -> vmpool_pb2.
     return machine(number, inventory=inventory, **(fields | changes))
 
 
+def test_a_machine_that_starts_suits_only_what_such_machines_can_give() -> None:
+    bench = QueueBench(machine(1, "STARTING"))
+    half, whole = Resources(4, Isolation.PARTITION), Resources(8)
+
+    def suits(resources: Resources) -> bool:
+        return bench.inventory.suits(resources, ["MI300X"], "", bench.waiting)
+
+    assert (suits(half), suits(whole)) == (True, True), "nobody knows what it will give"
+    bench.reports(machine(2))
+    assert (suits(half), suits(whole)) == (False, True)
+
+
 def test_several_gpus_are_of_one_machine() -> None:
     small, large = machine(1), machine(2, gpu_count=4, free_masks=[255, 0, 255, 255])
 
