@@ -120,8 +120,20 @@ class Client(GatewayClient):
         return self.ask("POST", SUBMISSIONS, "quote", body=submission.as_json())
 
     def resubmit(self, submission_id: str, **changes: object) -> dict[str, Any]:
-        """Submits what a submission had once more, as `send` does; `changes` are fields of the body to replace."""
-        return self.once(SUBMISSIONS, body={**self.submission(submission_id)["request"], **changes})
+        """Submits what a submission had once more, as `send` does; `changes` are fields of the body to replace.
+
+        In another queue, that one's class, placement and time limit apply unless they are among the changes.
+        """
+        request = self.submission(submission_id).get("request")
+        if not isinstance(request, dict):
+            raise InputError("this gateway has an earlier version of Wavepool, which cannot submit one again")
+        body: dict[str, Any] = {**request}
+        if changes.get("queue", body.get("queue")) != body.get("queue"):
+            for of_the_queue in ("class", "placement", "time_limit_seconds"):
+                body.pop(of_the_queue, None)
+        body |= changes
+        body["fallback_gpu_types"] = [one for one in body.get("fallback_gpu_types", ()) if one != body.get("gpu_type")]
+        return self.once(SUBMISSIONS, body=body)
 
     def wait_for(self, submission_id: str, on_event: Callable[[Event], None] | None = None) -> Result:
         """Follows a submission to its end and returns the result."""

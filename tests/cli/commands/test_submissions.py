@@ -71,6 +71,7 @@ def test_a_dry_run_says_cost_and_wait_and_submits_nothing(gateway: ScriptedGatew
 def test_what_is_submitted_again_is_what_was_asked_with_the_changes(gateway: ScriptedGateway) -> None:
     scripted(gateway, Stream(ACCEPTED))
     asked = {"problem": "relu", "code": KERNEL, "mode": "check", "resources": {"gpus": 2}}
+    asked["fallback_gpu_types"] = ["MI210", "MI250X"]
     gateway.only("GET", f"{SUBMISSIONS}/{JOB}", Answer({"id": JOB, "state": "FINISHED", "request": asked}))
 
     run = wavepool(
@@ -79,7 +80,27 @@ def test_what_is_submitted_again_is_what_was_asked_with_the_changes(gateway: Scr
 
     assert (run.status, run.out.strip()) == (0, JOB)
     [request] = gateway.asked("POST", SUBMISSIONS)
-    assert request.body == {**asked, "mode": "benchmark", "gpu_type": "MI210"}
+    assert request.body == {**asked, "mode": "benchmark", "gpu_type": "MI210", "fallback_gpu_types": ["MI250X"]}
+
+
+def test_another_queue_is_not_asked_for_what_the_first_one_filled_in(gateway: ScriptedGateway) -> None:
+    scripted(gateway, Stream(ACCEPTED))
+    asked = {"code": KERNEL, "queue": "red", "class": "batch", "placement": "spread", "time_limit_seconds": 900}
+    gateway.only("GET", f"{SUBMISSIONS}/{JOB}", Answer({"id": JOB, "state": "FINISHED", "request": asked}))
+    again = ("resubmit", JOB, "--no-wait", "--endpoint", gateway.endpoint)
+
+    assert [wavepool(*again, *more).status for more in ((), ("--queue", "blue", "--time-limit", "60"))] == [0, 0]
+
+    same, other = (request.body for request in gateway.asked("POST", SUBMISSIONS))
+    assert same == {**asked, "fallback_gpu_types": []}
+    assert other == {"code": KERNEL, "queue": "blue", "time_limit_seconds": 60, "fallback_gpu_types": []}
+
+
+def test_an_earlier_gateway_cannot_submit_one_again(gateway: ScriptedGateway) -> None:
+    scripted(gateway)
+    run = wavepool("resubmit", JOB, "--endpoint", gateway.endpoint)
+    assert run.status == 2
+    assert "earlier version" in run.err
 
 
 def test_json_is_one_object_on_stdout(gateway: ScriptedGateway, kernel: str) -> None:
