@@ -232,7 +232,8 @@ class Books(RuleBasedStateMachine):
     @invariant()
     def cost_less_charge_is_overhead(self) -> None:
         report = self.run(self.stores.reports.costs(START, self.clock.now() + timedelta(days=1)))
-        assert sum(report.overheads().values()) == report.cost_micros - report.charged_micros
+        assert sum(report.overheads().values()) == report.overhead_micros
+        assert report.overhead_micros - report.surplus_micros == report.cost_micros - report.charged_micros
         assert report.cost_micros == self.run(self.stores.usage.operator_balance()).cost_micros
 
     def teardown(self) -> None:
