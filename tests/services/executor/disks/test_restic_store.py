@@ -289,7 +289,8 @@ async def test_a_disk_behind_ssh_comes_back_and_another_host_key_gets_nothing(tm
         server.new_host_key()
         await server.start()
         (home / "train.py").write_text("print(2)\n")
-        with pytest.raises(DiskError, match="Host key verification failed"):
+        # ssh's own words come through restic, which may end before it has passed them on.
+        with pytest.raises(DiskError, match=r"Host key verification failed|unable to start the sftp session"):
             await disk.save(home)
     finally:
         server.stop()
