@@ -126,7 +126,7 @@ def extension_conflict_text(wanted: timedelta, longest: timedelta) -> str:
     hours, minutes = whole / timedelta(hours=1), whole // _WHOLE_MINUTE
     return (
         f"is {wanted / timedelta(hours=1):.4g} h; a reservation that starts before that is over needs the GPUs. The "
-        f"longest that is possible is {minutes} minutes ({int(hours * 10_000) / 10_000:g} h)"
+        f"longest that is possible is {counted(minutes, 'minute')} ({int(hours * 10_000) / 10_000:g} h)"
     )
 
 
