@@ -7,6 +7,7 @@ import importlib.metadata
 import importlib.util
 import os
 import platform
+import shlex
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -97,6 +98,16 @@ class Compiler:
         # Lanes may pass a value to a shuffle that they never set, since only another lane's is read.
         device = ["-fcuda-is-device", "-no-enable-noundef-analysis"]
         return [*command, *(device if kernels else []), *options]
+
+    def shown_kernel_pass(self, source: str) -> str:
+        """Return the pass over the kernels of `source` for people, without the folders and macros of the C++ library.
+
+        LLVM optimises what it leaves, joined with the host side's, at -O2 for the processor of the machine.
+        """
+        usual = self.headers(Path())
+        _, *words = self.hip(Path(), source, kernels=True)
+        at = words.index(usual[0])
+        return shlex.join(["zig", *words[:at], *words[at + len(usual) :]])
 
 
 @dataclass(frozen=True)

@@ -317,13 +317,14 @@ def _is_hidden(kind: str, mode: int) -> bool:
 def _reading_problem(_: RunEvent, setting: Setting) -> Frame:
     """Uses COMPILING already, so that a client that knows only the status sees that its submission is under way."""
     message = "Reading the problem definition and choosing its test cases"
-    return Frame("COMPILING", {"toolchain": "", "cached": False, "message": message, **setting.labels})
+    return Frame("COMPILING", {"toolchain": "", "cached": False, "command": None, "message": message, **setting.labels})
 
 
 def _compiling(event: RunEvent, setting: Setting) -> Frame:
     step = event.compiling
     how = "Using the kept build by" if step.cached else "Compiling with"
-    fields = {"toolchain": step.toolchain, "cached": step.cached, "message": f"{how} {step.toolchain or 'a compiler'}"}
+    message = f"{how} {step.toolchain or 'a compiler'}"
+    fields = {"toolchain": step.toolchain, "cached": step.cached, "command": step.command or None, "message": message}
     return Frame("COMPILING", {**fields, **setting.labels})
 
 

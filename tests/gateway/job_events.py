@@ -78,7 +78,9 @@ PROFILE = run_event_pb2.Profile(
 )
 STEPS: Mapping[str, run_event_pb2.RunEvent] = {
     "reading_problem": run_event_pb2.RunEvent(reading_problem=run_event_pb2.ReadingProblem()),
-    "compiling": run_event_pb2.RunEvent(compiling=run_event_pb2.Compiling(toolchain="clang 22", cached=False)),
+    "compiling": run_event_pb2.RunEvent(
+        compiling=run_event_pb2.Compiling(toolchain="clang 22", cached=False, command="clang -x hip solution.hip")
+    ),
     "compiled": run_event_pb2.RunEvent(
         compiled=run_event_pb2.Compiled(
             warnings="line 3: unused",

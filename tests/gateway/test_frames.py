@@ -222,6 +222,8 @@ def test_steps_say_in_a_sentence_what_happens() -> None:
     cached = run_event_pb2.RunEvent(compiling=run_event_pb2.Compiling(toolchain="clang 22", cached=True))
     assert shown(event(3, run=cached)).fields["message"] == "Using the kept build by clang 22"
     assert step("compiling")["message"].startswith("Compiling with ")
+    assert step("compiling")["command"] == "clang -x hip solution.hip"
+    assert shown(event(3, run=cached)).fields["command"] is None
     assert step("reading_problem")["message"] == "Reading the problem definition and choosing its test cases"
     assert step("checking")["message"] == "Checking 1 test case"
     assert step("benchmarking")["message"] == "Measuring 1 test case (hot)"

@@ -43,6 +43,8 @@ class Toolchain:
     identity: str
     title: str
     """Title in one line, e.g. `clang 22.1.8 (ziglang 0.17.0) + wavepool cpu runtime`."""
+    command: str = ""
+    """The command that compiles a submission's source, `solution.hip`, for people; empty if unknown."""
 
 
 class Device(Protocol):

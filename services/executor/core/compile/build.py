@@ -81,7 +81,7 @@ class Builder:
         toolchain, command = self._toolchain(), self.device.build_command(scratch, unit.kind)
         key = self._key(unit, toolchain, command)
         build = self.cache.get(key)
-        emit(Compiling(toolchain.title, cached=build is not None))
+        emit(Compiling(toolchain.title, cached=build is not None, command=toolchain.command))
         cached = build is not None
         async with self._reporting(unit, scratch) as report:
             if build is None:

@@ -26,6 +26,8 @@ class Compiling:
 
     toolchain: str
     cached: bool
+    command: str = ""
+    """The command that compiles the source, for people."""
 
 
 @dataclass(frozen=True)

@@ -94,8 +94,10 @@ async def _stages_of(job: CoreJob, problem: Problem | None, context: RunContext,
     async with context.place_for(job.mode) as place:
         with progress.stage("compile"):
             build = await context.builder.build(unit, place.compile, place.run, progress.tell_of_build)
-        progress.report["toolchain"] = context.device.toolchain().identity
-        progress.report["toolchain_title"] = context.device.toolchain().title
+        toolchain = context.device.toolchain()
+        progress.report["toolchain"] = toolchain.identity
+        progress.report["toolchain_title"] = toolchain.title
+        progress.report["compile_command"] = toolchain.command
         progress.report["executable_sha256"] = build.sha256
         progress.report["code_objects"] = [asdict(one) for one in build.facts.code_objects]
         check_build(build.facts.libraries, build.facts.symbols, held)

@@ -133,8 +133,9 @@ def _toolchain(prepared_name: str) -> Toolchain:
     processor = " ".join(back_end.processor())
     steps = f"{toolchain.steps_digest()} {_code_generator()}"
     identity = hashlib.sha256(f"{prepared_name} {steps} {processor}".encode()).hexdigest()
-    version = toolchain.compiler().version
-    return Toolchain(identity, f"clang 22.1.8 (ziglang {version}) + wavepool cpu runtime")
+    compiler = toolchain.compiler()
+    title = f"clang 22.1.8 (ziglang {compiler.version}) + wavepool cpu runtime"
+    return Toolchain(identity, title, compiler.shown_kernel_pass("solution.hip"))
 
 
 def _processor_title(cpuinfo: str) -> str:

@@ -79,7 +79,8 @@ def toolchain(architecture: str, recorder: str = "") -> Toolchain:
     for source in (*sorted(INCLUDE.rglob("*.h*")), *runner_sources(), *sorted(Path(__file__).parent.glob("*.py"))):
         digest.update(source.read_bytes())
     digest.update(recorder.encode())
-    return Toolchain(digest.hexdigest(), f"nvcc {cuda().version} for {architecture} + wavepool HIP headers")
+    title = f"nvcc {cuda().version} for {architecture} + wavepool HIP headers"
+    return Toolchain(digest.hexdigest(), title, driver(architecture).shown())
 
 
 def runner_folder(architecture: str) -> Path:

@@ -33,6 +33,10 @@ class Driver:
     assemble: Sequence[str]
     hide_main: Sequence[str]
 
+    def shown(self) -> str:
+        """Return the command that compiles a submission's source, for people."""
+        return shlex.join([*self.compile, "-c", "solution.hip", "-o", "solution.o"])
+
 
 _HEAD = """cd /build || exit 2
 fault() { case "$1" in 126|127) exit 2 ;; 70) exit 70 ;; esac; if [ "$1" -lt 128 ]; then exit 1; fi; exit "$1"; }

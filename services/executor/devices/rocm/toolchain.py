@@ -96,7 +96,8 @@ def toolchain(architecture: str, recorder: str = "") -> Toolchain:
     for source in (*runner_sources(), *sorted(Path(__file__).parent.glob("*.py"))):
         digest.update(source.read_bytes())
     digest.update(recorder.encode())
-    return Toolchain(digest.hexdigest(), f"hipcc (ROCm {'.'.join(map(str, rocm().version))}) for {architecture}")
+    title = f"hipcc (ROCm {'.'.join(map(str, rocm().version))}) for {architecture}"
+    return Toolchain(digest.hexdigest(), title, driver(architecture).shown())
 
 
 def runner_folder(architecture: str) -> Path:

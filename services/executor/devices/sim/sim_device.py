@@ -40,7 +40,9 @@ class SimulatedGpu:
         """Return the host's toolchain with the code for the times."""
         host = self._host.toolchain()
         steps = hashlib.sha256(b"".join(path.read_bytes() for path in sorted(_FOLDER.glob("*.py"))))
-        return Toolchain(f"{host.identity}-sim-{steps.hexdigest()}", f"{host.title}, simulated times")
+        return replace(
+            host, identity=f"{host.identity}-sim-{steps.hexdigest()}", title=f"{host.title}, simulated times"
+        )
 
     def build_command(self, folder: Path, kind: BuildKind) -> Command:
         """Return the host's build command with our program in place of its own."""

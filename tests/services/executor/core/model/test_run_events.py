@@ -87,7 +87,7 @@ KERNEL = KernelReport(32, 16, 0, 65536, 0, 0, 8, BROKEN, uncounted=("tanhf",), h
 ISA = IsaReport("clang", BROKEN, {"kernel": KERNEL, BROKEN: KERNEL})
 EXAMPLES: list[events.Event] = [
     events.ReadingProblem(),
-    events.Compiling("clang", cached=True),
+    events.Compiling("clang", cached=True, command="clang solution.hip"),
     events.Compiled(BROKEN, 12.5, cached=False, isa=ISA),
     events.Checking(2),
     PASSED,

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import shlex
 from dataclasses import replace
 from datetime import timedelta
 
@@ -48,6 +49,18 @@ async def test_a_program_runs_kernels_and_its_lines_are_events(
     assert lines == {("stdout", "2 4"), ("stdout", "6 8"), ("stderr", "to stderr")}
     names = [type(event).__name__ for event in reported]
     assert names == ["Compiling", "Compiled", "ProgramStarted", *["ProgramOutput"] * 3, "Finished"]
+
+
+async def test_a_run_says_by_which_command_its_source_was_compiled(
+    context: RunContext, reported: list[events.Event]
+) -> None:
+    finished = await _run(context, "return 0;", reported)
+    [command] = [event.command for event in reported if isinstance(event, events.Compiling)]
+    program, *words = shlex.split(command)
+    assert (program, words[-1]) == ("zig", "solution.hip")
+    assert "-x hip -disable-llvm-passes" in command
+    assert not {"-isystem", "-I", "-D"} & set(words)
+    assert finished.report["compile_command"] == command
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 import sys
 from collections.abc import Iterator
@@ -165,6 +166,14 @@ def test_both_halves_are_compiled_at_once_if_the_compiler_can(
     """AMD's clang can; LLVM's rejects the option."""
     monkeypatch.setenv("NO_PARALLEL_JOBS", status)
     assert ("-parallel-jobs=2" in toolchain.driver("gfx942").compile) is takes
+
+
+@pytest.mark.usefixtures("rocm")
+def test_people_see_the_command_that_compiles_their_source() -> None:
+    program, *words = shlex.split(toolchain.toolchain("gfx942").command)
+    assert program == toolchain.rocm().hipcc
+    assert {"--offload-arch=gfx942", "-O3", "-std=c++20"} < set(words)
+    assert words[-4:] == ["-c", "solution.hip", "-o", "solution.o"]
 
 
 @pytest.mark.parametrize("folder", ["lib/llvm/bin", "llvm/bin"])
