@@ -75,6 +75,13 @@ _TimeLimit = Annotated[
 _Amount = Annotated[float | None, Field(ge=-1, le=1_000_000, allow_inf_nan=False, description="GPUs; -1: no limit.")]
 
 
+_DURATION_FIELDS: Mapping[Literal["time_limit", "longest_borrowing", "recall_notice"], str] = {
+    "time_limit": "timeLimit",
+    "longest_borrowing": "longestBorrowing",
+    "recall_notice": "recallNotice",
+}
+
+
 class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", populate_by_name=True, strict=True)
 
@@ -124,6 +131,7 @@ class QueueSpecDocument(_Strict):
     closed: bool = False
     time_limit: _TimeLimit = Field(default=None, alias="timeLimit")
     longest_borrowing: _Runtime = Field(default=None, alias="longestBorrowing")
+    recall_notice: _Runtime = Field(default=None, alias="recallNotice")
     ordering: Annotated[_Name, Field(description="`age`, `classic` or the name of a plug-in.")] = ""
     placement: Annotated[_Name, Field(description="`pack`, `spread` or the name of a plug-in.")] = ""
     classes: Annotated[dict[str, JobClassDocument], Field(max_length=50)] = {}
@@ -172,10 +180,9 @@ class QueueDocument(_Strict):
             max_priority=spec.max_priority,
             max_priority_by_account=spec.max_priority_by_account,
         )
-        if spec.time_limit is not None:
-            queue.time_limit.FromTimedelta(timedelta(seconds=spec.time_limit))
-        if spec.longest_borrowing is not None:
-            queue.longest_borrowing.FromTimedelta(timedelta(seconds=spec.longest_borrowing))
+        for name in _DURATION_FIELDS:
+            if (seconds := getattr(spec, name)) is not None:
+                getattr(queue, name).FromTimedelta(timedelta(seconds=seconds))
         if fairness.policy:
             queue.policy = _POLICIES[fairness.policy]
         if fairness.reclaim_strategy:
@@ -230,10 +237,9 @@ def document_of(queue: queues_pb2.Queue, account_ids: Collection[str] | None = N
             if account_ids is None or account_id in account_ids
         },
     }
-    if queue.HasField("time_limit"):
-        spec["timeLimit"] = f"{queue.time_limit.ToTimedelta().total_seconds():g}s"
-    if queue.HasField("longest_borrowing"):
-        spec["longestBorrowing"] = f"{queue.longest_borrowing.ToTimedelta().total_seconds():g}s"
+    for name, alias in _DURATION_FIELDS.items():
+        if queue.HasField(name):
+            spec[alias] = f"{getattr(queue, name).ToTimedelta().total_seconds():g}s"
     if queue.HasField("max_priority"):
         spec["maxPriority"] = queue.max_priority
     kept = {name: value for name, value in spec.items() if value or name == "maxPriority"}

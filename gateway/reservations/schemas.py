@@ -411,6 +411,11 @@ class Reservation(BaseModel):
             "what is within its own quota."
         ),
     ]
+    recall_time: Annotated[
+        datetime | None,
+        Field(description="It is ended then for the queue `recall_queue`, if that still waits for its own quota."),
+    ]
+    recall_queue: str | None
     history: Annotated[
         list[Act],
         Field(description="Changes by people, among its last 500 events; not in lists."),

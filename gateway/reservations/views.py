@@ -229,6 +229,14 @@ def _no_show(event: pb.ReservationEvent) -> Frame:
     return Frame("NO_SHOW", {"ends_at": _text(instant_of(event.no_show.end_time))})
 
 
+def _recalled(event: pb.ReservationEvent) -> Frame:
+    end, queue = _text(instant_of(event.recalled.end_time)), event.recalled.queue
+    message = f"Queue {queue} waits no more: it goes on."
+    if end:
+        message = f"Queue {queue} needs its GPUs, which are above the quota of its own queue: it is ended at {end}."
+    return Frame("RECALLED", {"queue": queue, "ends_at": end, "message": message})
+
+
 def _retrying(event: pb.ReservationEvent) -> Frame:
     place = {"position": None, "eta_p50": None, "eta_p90": None}
     message = f"Back in the queue, through no fault of yours: {event.retrying.reason}"
@@ -347,6 +355,7 @@ def _session_frame(event: pb.ReservationEvent) -> Frame | None:
 _FRAMES: Mapping[str, Callable[[pb.ReservationEvent], Frame | None]] = {
     "pending": _pending,
     "no_show": _no_show,
+    "recalled": _recalled,
     "queued": _queued,
     "provisioning": _preparing,
     "session": _session_frame,

@@ -73,6 +73,7 @@ from services.scheduler.runs.disk_snapshots import DiskPruner, DiskSnapshots
 from services.scheduler.runs.dispatcher import Dispatcher
 from services.scheduler.runs.job_runner import JobRunner
 from services.scheduler.runs.machine_follower import MachineFollower
+from services.scheduler.runs.recalls import Recalls
 from services.scheduler.runs.rescuer import Rescuer
 from services.scheduler.runs.reservation_changes import ReservationChanges
 from services.scheduler.runs.settler import Settler
@@ -424,6 +425,7 @@ async def build(  # noqa: PLR0915 - one statement for each part
         (dated_admission, LIMITS_INTERVAL, None),
         (canceller, settings.poll_interval, None),
         (starter, settings.poll_interval, None),
+        (Recalls(borrowing, book, running, runner), settings.sweep_interval, None),
         (dispatcher, settings.poll_interval, waiting.changed),
         (ReadingReporter(monitor.readings, report), settings.metrics_interval, None),
         (AttemptPruner(attempts, settings.metrics_retention, clock), PRUNE_INTERVAL, None),

@@ -62,6 +62,8 @@ def reservation(**fields: Any) -> pb.Reservation:
         "last_out_of_memory_time": ACTIVE_AT,
         "idle_since": ACTIVE_AT,
         "borrowed_gpus": 2.0,
+        "recall_time": ACTIVE_AT,
+        "recall_queue": "blue",
         "connections": 2,
         "disk_safe_time": ACTIVE_AT,
         "disk_fault": "the home is too large",

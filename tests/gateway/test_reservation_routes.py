@@ -287,6 +287,8 @@ async def test_a_reservation_is_shown_with_the_names_that_gpu_dev_uses(gateway: 
         "last_login_at": None,
         "idle_since": "2027-01-15T08:00:00Z",
         "borrowed_gpus": 2.0,
+        "recall_time": "2027-01-15T08:00:00Z",
+        "recall_queue": "blue",
         "connections": 2,
         "price_per_gpu_hour": 1.99,
         "hold_usd": 5.97,

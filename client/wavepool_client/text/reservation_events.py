@@ -102,6 +102,11 @@ _NARRATORS: dict[str, Callable[[Fields], str]] = {
         f"There was no login: it is ended at {time_text(fields.get('ends_at'))}, and charged until then, "
         "unless you log in or extend it. If you do not need it, cancel it now"
     ),
+    "RECALLED": lambda fields: (
+        f"Queue {fields.get('queue')} needs its GPUs: it is ended at {time_text(fields.get('ends_at'))}. Save your work"
+        if fields.get("ends_at")
+        else f"Queue {fields.get('queue')} waits no more: it goes on"
+    ),
     "QUEUED": _queued,
     "PREPARING": _preparing,
     "STEP": _step,

@@ -120,6 +120,12 @@ def borrowed_text(fields: Fields) -> str:
     return f"{borrowed:g} of its GPUs {'is' if borrowed == 1 else 'are'} above the quota of its queue"
 
 
+def _recall_text(one: Fields, zone: tzinfo | None) -> str:
+    """When it is ended for another queue; empty if it is not."""
+    end = time_text(one.get("recall_time"), zone)
+    return f"at {end}, if queue {one.get('recall_queue')} still waits for its quota then" if end else ""
+
+
 def dearest_price(quote: Fields) -> float:
     """Dollars per hour of each GPU, on the dearest of the GPU types that the reservation may get."""
     price = quote.get("price_per_gpu_hour")
@@ -231,6 +237,7 @@ def show_rows(one: Fields, now: datetime, zone: tzinfo | None = None) -> list[tu
         ("disk", _disk_text(one, zone)),
         ("image", _image_text(one)),
         ("borrows", borrowed_text(one)),
+        ("ends early", _recall_text(one, zone)),
         ("steps", ", ".join(f"{step.get('name')} {short_time(step.get('seconds'))}" for step in steps)),
         ("extensions", "; ".join(_extension_text(one, zone) for one in extensions)),
         ("history", "\n".join(_act_text(act, zone) for act in cast("list[Fields]", one.get("history") or []))),

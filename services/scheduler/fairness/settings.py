@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from datetime import timedelta
 from enum import StrEnum
-from typing import Any
+from typing import Any, Literal
 
 from services.scheduler.fairness.queue_tree import (
     DEFAULT_PRIORITY,
@@ -31,6 +31,7 @@ from vocabulary.slots import EIGHTH_MILLI
 ANY_GPU = "gpu"
 """The entry for each GPU type without one of its own."""
 DEFAULT_RECLAIM_MIN_RUNTIME = timedelta(seconds=60)
+LEAST_RECALL_NOTICE = timedelta(seconds=60)
 MOST_QUEUES = 1_000
 LARGEST_MILLI = 1_000_000 * WHOLE_GPU_MILLI
 LEAST_PRIORITY, MOST_PRIORITY = -1_000_000, 1_000_000
@@ -42,7 +43,13 @@ DEFAULT_MAX_PRIORITY = 0
 LARGEST_CLASS_VALUE = 1_000
 """With the ordering `age` and its usual point, the waiting of two and a half hours."""
 
-_DURATIONS = ("reclaim_min_runtime", "time_limit", "longest_borrowing")
+DURATIONS: tuple[Literal["reclaim_min_runtime", "time_limit", "longest_borrowing", "recall_notice"], ...] = (
+    "reclaim_min_runtime",
+    "time_limit",
+    "longest_borrowing",
+    "recall_notice",
+)
+"""The fields of QueueSettings that are times."""
 _NAME = re.compile(r"[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?")
 
 
@@ -97,6 +104,8 @@ class QueueSettings:
     """The longest time of one attempt at a job."""
     longest_borrowing: timedelta | None = None
     """The longest time of a reservation that takes more than the quota; 0 for none."""
+    recall_notice: timedelta | None = None
+    """Reservations with more than the quota are ended so long after another queue needs their GPUs; 0 for never."""
     ordering: str = ""
     """The name of how its waiting jobs are ordered."""
     placement: str = ""
@@ -200,6 +209,11 @@ class Queues:
         """That of the queue or the nearest above that says one; None if reservations may borrow for any time."""
         found = (queue.longest_borrowing for queue in self.upwards(name) if queue.longest_borrowing is not None)
         return next(found, None)
+
+    def recall_notice(self, name: str) -> timedelta:
+        """That of the queue or the nearest above that says one; 0 if its reservations are never ended for others."""
+        found = (queue.recall_notice for queue in self.upwards(name) if queue.recall_notice is not None)
+        return next(found, timedelta(0))
 
     def must_fit_quota(self, name: str, time: timedelta) -> bool:
         """True if a reservation of so much time may not take more than the quota of its queue."""
@@ -322,6 +336,7 @@ def as_text(queue: QueueSettings) -> dict[str, str]:
         "closed": "true" if queue.closed else "",
         "timeLimit": _seconds(queue.time_limit),
         "longestBorrowing": _seconds(queue.longest_borrowing),
+        "recallNotice": _seconds(queue.recall_notice),
         "ordering": queue.ordering,
         "placement": queue.placement,
         "defaultClass": queue.default_class,
@@ -422,6 +437,9 @@ def _wrong_durations(where: str, queue: QueueSettings) -> Iterator[Violation]:
     if queue.longest_borrowing is not None and queue.longest_borrowing < timedelta(0):
         fix = "Give 0 s, so that reservations keep to the quota, or more"
         yield Violation(f"{where}.longest_borrowing", str(queue.longest_borrowing), "is negative", fix)
+    if queue.recall_notice and queue.recall_notice < LEAST_RECALL_NOTICE:
+        fix = "Give 60 s or more, or 0 s, so that no reservation is ended"
+        yield Violation(f"{where}.recall_notice", str(queue.recall_notice), "is no time to save work", fix)
 
 
 def _wrong_classes(where: str, queue: QueueSettings) -> Iterator[Violation]:
@@ -483,7 +501,7 @@ def to_json(queue: QueueSettings) -> dict[str, Any]:
     }
     kept["max_priority_by_account"] = dict(queue.max_priority_by_account)
     kept["classes"] = {name: asdict(one) for name, one in queue.classes.items()}
-    for name in _DURATIONS:
+    for name in DURATIONS:
         duration: timedelta | None = kept[name]
         kept[name] = None if duration is None else duration.total_seconds()
     return kept
@@ -495,7 +513,7 @@ def from_json(kept: Mapping[str, Any]) -> QueueSettings:
     read: dict[str, Any] = dict(kept)
     read["resources"] = {resource: Share(**share) for resource, share in kept["resources"].items()}
     read["classes"] = {name: JobClass(**one) for name, one in kept.get("classes", {}).items()}
-    for name in _DURATIONS:
+    for name in DURATIONS:
         seconds: float | None = kept.get(name)
         read[name] = None if seconds is None else timedelta(seconds=seconds)
     read["policy"] = FairnessPolicy(policy) if policy else None

@@ -140,6 +140,14 @@ class Editor:
 
 
 @dataclass(frozen=True)
+class Recall:
+    """Another queue needs the GPUs of a reservation, which is ended at `time` if the queue still waits."""
+
+    queue: str
+    time: datetime
+
+
+@dataclass(frozen=True)
 class Reservation:
     """What a reservation has beyond its job. All time that it is used is charged, by the minute."""
 
@@ -200,6 +208,8 @@ class Reservation:
     """Users whom its owner lets change it; each has a key."""
     instead_of: str = ""
     """The id of the lost reservation whose time it goes on with, ahead of others; empty if it waits for its turn."""
+    recall: Recall | None = None
+    """Set while another queue needs its GPUs."""
 
     @property
     def has_image(self) -> bool:

@@ -2,13 +2,13 @@
 
 Submissions give such GPUs back at once; a reservation keeps them to its end, as people work there. So it gets no more
 time while a queue waits for what is its own, and a queue may say how long its reservations may be that take more than
-its quota.
+its quota, or that they are ended for others, with notice.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
@@ -21,7 +21,7 @@ from services.scheduler.jobs.states import JobState
 from services.scheduler.queue.inventory import Inventory
 from services.scheduler.queue.placement import MachineStage
 from services.scheduler.queue.queue_book import QueueBook
-from services.scheduler.queue.running import RunningJobs
+from services.scheduler.queue.running import RunningJobs, slots_by_machine
 from services.scheduler.queue.situations import Situations
 from services.scheduler.queue.waiting import Lane, WaitingJobs
 from vocabulary.slots import EIGHTH_MILLI
@@ -122,11 +122,46 @@ class Borrowing:
             sentences.append(f"Queue {queue} has {has}; these keep their GPUs to their ends: {by}.")
         return sentences
 
+    def recalled(self) -> dict[str, str]:
+        """By id, the reservations that are to give their GPUs to a queue that waits, and that queue (`recallNotice`).
+
+        Of those that may be ended it is as few as are enough for the first job of a kind: first those that have had
+        notice, then the ones that began last. None is if all of them would not do.
+        """
+        recalled: dict[str, str] = {}
+        for lane in self._waiting.lanes():
+            able = [job for job in self._recallable(lane.gpu_types[0]) if self._lends(lane, job)]
+            if able and self._waits_in_vain(lane):
+                recalled |= {job.job_id: lane.queue for job in self._enough(lane, able) if job.job_id not in recalled}
+        return recalled
+
+    def _recallable(self, gpu_type: str) -> list[Job]:
+        queues = self._book.queues
+        found = [
+            job
+            for job in self._reservations(gpu_type)
+            if job.reserved.active_time and queues.recall_notice(queues.known(job.spec.queue)) and self.borrowed(job)
+        ]
+        found.sort(key=_since, reverse=True)
+        return sorted(found, key=lambda job: job.reserved.recall is None)
+
+    def _enough(self, lane: Lane, able: Sequence[Job]) -> list[Job]:
+        """As few of these as leave room for a job of the lane, if they end; empty if even all do not."""
+        first = (able[:number] for number in range(1, len(able) + 1))
+        chosen = next((list(jobs) for jobs in first if self._has_room(lane, jobs)), list[Job]())
+        for job in chosen[:-1]:
+            others = [one for one in chosen if one is not job]
+            if self._has_room(lane, others):
+                chosen = others
+        return chosen
+
     def _ends(self, gpu_type: str) -> dict[str, Counter[datetime]]:
         """What the reservations of each queue have, in thousandths of GPUs, by when they end at the latest."""
         ends: dict[str, Counter[datetime]] = {}
         for one in self._reservations(gpu_type):
-            end = one.reserved.expire_time or self._clock.now() + one.reserved.total
+            end = one.reserved.end_if_opened(self._clock.now())
+            if one.reserved.recall:
+                end = min(end, one.reserved.recall.time)
             ends.setdefault(self._book.queues.known(one.spec.queue), Counter())[end] += one.eighths * EIGHTH_MILLI
         return ends
 
@@ -138,28 +173,29 @@ class Borrowing:
 
     def _owner(self, job: Job) -> str:
         """The queue that waits for what a reservation's queue borrows, though no machine is started for it."""
-        queues, gpu_type = self._book.queues, job.machine_gpu_type
-        in_use = self._in_use(gpu_type)
-        for lane in self._waiting.lanes():
-            wants = lane.resources.least.milli * lane.machines
-            if (
-                lane.gpu_types[0] == gpu_type
-                and lane not in self._waiting.hopeless
-                and lends(queues, gpu_type, in_use, lane.queue, wants, job.spec.queue)
-                and self._blocked(lane)
-                and not self._has_room(lane)
-            ):
-                return lane.queue
-        return ""
+        lanes = (lane for lane in self._waiting.lanes() if lane.gpu_types[0] == job.machine_gpu_type)
+        return next((lane.queue for lane in lanes if self._lends(lane, job) and self._waits_in_vain(lane)), "")
 
-    def _has_room(self, lane: Lane) -> bool:
-        """True if a job of the lane fits on machines now: no reservation keeps it waiting."""
-        held = self._situations.held()
-        fitting = sum(
-            bool(offer.slots_for(lane.resources.least, held[offer.machine_id]))
+    def _lends(self, lane: Lane, job: Job) -> bool:
+        """True if a lane waits for what a reservation's queue borrows."""
+        wants = lane.resources.least.milli * lane.machines
+        in_use = self._in_use(job.machine_gpu_type)
+        return lends(self._book.queues, job.machine_gpu_type, in_use, lane.queue, wants, job.spec.queue)
+
+    def _waits_in_vain(self, lane: Lane) -> bool:
+        """True if no machine has room for a job of the lane, and none is started for it."""
+        return lane not in self._waiting.hopeless and bool(self._blocked(lane)) and not self._has_room(lane)
+
+    def _has_room(self, lane: Lane, ended: Collection[Job] = ()) -> bool:
+        """True if a job of the lane fits on machines now, once some that run have ended."""
+        held = slots_by_machine(job for job in self._running.jobs() if job not in ended)
+        given = slots_by_machine(ended)
+        ready = (
+            offer.without(given[offer.machine_id])
             for offer in self._inventory.offers()
             if offer.gpu_type in lane.gpu_types and offer.stage is MachineStage.READY
         )
+        fitting = sum(bool(offer.slots_for(lane.resources.least, held[offer.machine_id])) for offer in ready)
         return fitting >= lane.machines
 
 

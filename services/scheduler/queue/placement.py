@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Container, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 
 from services.scheduler.jobs.job import Job
 from services.scheduler.jobs.resources import GpuMode, Resources
-from vocabulary.slots import EIGHTHS_PER_GPU, WHOLE_GPU, Slot, covered, free_slots
+from vocabulary.slots import EIGHTHS_PER_GPU, WHOLE_GPU, Slot, covered, free_slots, freed
 
 
 class MachineStage(StrEnum):
@@ -71,6 +71,11 @@ class MachineOffer:
     def could_give(self, resources: Resources) -> bool:
         """True if enough of its GPUs are in a mode that can give this, free or not."""
         return sum(map(resources.fits, self.modes)) >= resources.least.gpus
+
+    def without(self, slots: Sequence[Slot]) -> MachineOffer:
+        """The same machine once these slots are given back."""
+        taken = freed(self.taken, slots)
+        return replace(self, free_masks=tuple(WHOLE_GPU & ~mask for mask in taken))
 
     def slots_for(self, resources: Resources, held: Iterable[Slot]) -> tuple[Slot, ...]:
         """Free slots for a job, where least is broken up; empty if there are none. `held` are those of our jobs."""

@@ -21,6 +21,7 @@ from servicekit.clock import Clock
 from servicekit.logging import get_logger
 from services.scheduler import metrics
 from services.scheduler.config import SchedulerSettings
+from services.scheduler.jobs.dated_limits import time_text
 from services.scheduler.jobs.disk import LentDisk
 from services.scheduler.jobs.errors import (
     BillingUnreachableError,
@@ -35,6 +36,7 @@ from services.scheduler.jobs.reservation import (
     LONGEST_PREPARING,
     SILENCE_AFTER_END,
     Extension,
+    Recall,
     Reservation,
     ReservationState,
     ReservedDisk,
@@ -205,6 +207,36 @@ class SessionAttempt(LeasedAttempt):
                 await self._write(changed, [payloads.ending(user_id, reason)])
                 self.cancel()
             return self.job
+
+    async def recall(self, queue: str, notice: timedelta) -> None:
+        """Gives notice that it is ended for another queue, ends it once the notice is over, or takes the notice back.
+
+        `queue` is empty if none needs its GPUs any more.
+        """
+        said, now = self._reservation.recall, self._clock.now()
+        if said and not queue:
+            await self._note_recall(said.queue, None)
+        elif said and now >= said.time:
+            await self.end_early(
+                f"Queue {said.queue} waited for GPUs of its own quota, and this reservation had more than the quota of "
+                f"queue {self.job.spec.queue}, so it was ended (recallNotice)."
+            )
+        elif queue and not said and self._reservation.end_if_opened(now) > now + notice:
+            await self._note_recall(queue, Recall(queue, now + notice))
+
+    async def _note_recall(self, queue: str, recall: Recall | None) -> None:
+        async with self._turn:
+            if self.job.state is not JobState.RUNNING or self._is_cancelled or self.job.cancel_time:
+                return
+            event = payloads.recalled(queue, recall.time if recall else None)
+            await self._write(self.job.changed(reservation=replace(self._reservation, recall=recall)), [event])
+        text = f"Queue {queue} waits no more: this session goes on."
+        if recall:
+            text = f"Queue {queue} needs these GPUs: this session ends at {time_text(recall.time)}. Save your work."
+        for lease in self.leases:
+            # Those whom it does not reach read the event.
+            with suppress(ExecutorError):
+                await self._executors.notify(self.job, lease, text)
 
     async def change(self, change: Callable[[Reservation], Reservation], user_id: str) -> Job:
         """Changes who may log in, or the name, for a user.

@@ -61,6 +61,12 @@ def no_show(end_time: datetime) -> bytes:
     return reservations_pb2.ReservationEvent(no_show=event).SerializeToString()
 
 
+def recalled(queue: str, end_time: datetime | None) -> bytes:
+    """Event: a reservation is ended then for another queue; None: that queue waits no more."""
+    event = reservations_pb2.ReservationRecalled(queue=queue, end_time=instant_to_proto(end_time))
+    return reservations_pb2.ReservationEvent(recalled=event).SerializeToString()
+
+
 def active(reservation: Reservation) -> bytes:
     """Event: people can log in."""
     event = reservations_pb2.ReservationActive(

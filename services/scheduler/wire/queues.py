@@ -9,7 +9,15 @@ from wavepool.scheduler.v1 import queues_pb2
 
 from servicekit.rpc.proto_time import duration_to_proto
 from services.scheduler.fairness.queue_tree import DEFAULT_PRIORITY, UNLIMITED, WHOLE_GPU_MILLI, ReclaimStrategy
-from services.scheduler.fairness.settings import ANY_GPU, FairnessPolicy, JobClass, QueueChange, QueueSettings, Share
+from services.scheduler.fairness.settings import (
+    ANY_GPU,
+    DURATIONS,
+    FairnessPolicy,
+    JobClass,
+    QueueChange,
+    QueueSettings,
+    Share,
+)
 from services.scheduler.fairness.situation import QueueState
 from services.scheduler.jobs.errors import InvalidFieldError
 from vocabulary.names import known_name
@@ -27,7 +35,6 @@ _LARGEST_GPUS = 1e9
 def queue_from_proto(message: queues_pb2.Queue, gpu_types: Sequence[str]) -> QueueSettings:
     """A queue as it was sent; GPU types get their one spelling if they are known. Raises InvalidFieldError."""
     where = f"queues[{message.name}]"
-    runtime = message.reclaim_min_runtime.ToTimedelta() if message.HasField("reclaim_min_runtime") else None
     return QueueSettings(
         name=message.name,
         display_name=message.display_name,
@@ -39,17 +46,15 @@ def queue_from_proto(message: queues_pb2.Queue, gpu_types: Sequence[str]) -> Que
         },
         policy=_named(f"{where}.policy", message.policy, _POLICIES),
         reclaim_strategy=_named(f"{where}.reclaim_strategy", message.reclaim_strategy, _STRATEGIES),
-        reclaim_min_runtime=runtime,
         max_jobs_per_user=message.max_jobs_per_user,
         closed=message.closed,
-        time_limit=message.time_limit.ToTimedelta() if message.HasField("time_limit") else None,
-        longest_borrowing=message.longest_borrowing.ToTimedelta() if message.HasField("longest_borrowing") else None,
         ordering=message.ordering,
         placement=message.placement,
         classes={name: JobClass(one.value, one.administrators_only) for name, one in sorted(message.classes.items())},
         default_class=message.default_class,
         max_priority=message.max_priority if message.HasField("max_priority") else None,
         max_priority_by_account=dict(sorted(message.max_priority_by_account.items())),
+        **{name: getattr(message, name).ToTimedelta() for name in DURATIONS if message.HasField(name)},
     )
 
 
@@ -72,12 +77,9 @@ def queue_to_proto(queue: QueueSettings) -> queues_pb2.Queue:
     )
     if queue.reclaim_strategy:
         message.reclaim_strategy = _STRATEGIES[queue.reclaim_strategy]
-    if queue.reclaim_min_runtime is not None:
-        message.reclaim_min_runtime.CopyFrom(duration_to_proto(queue.reclaim_min_runtime))
-    if queue.time_limit is not None:
-        message.time_limit.CopyFrom(duration_to_proto(queue.time_limit))
-    if queue.longest_borrowing is not None:
-        message.longest_borrowing.CopyFrom(duration_to_proto(queue.longest_borrowing))
+    for name in DURATIONS:
+        if (duration := getattr(queue, name)) is not None:
+            getattr(message, name).CopyFrom(duration_to_proto(duration))
     for name, share in queue.resources.items():
         for field in _SHARE_FIELDS:
             amount = getattr(share, field)

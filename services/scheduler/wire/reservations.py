@@ -77,6 +77,8 @@ def reservation_to_proto(
         editors=[reservations_pb2.ReservationEditor(user=one.user, user_id=one.user_id) for one in reservation.editors],
         last_seq=job.last_seq,
         borrowed_gpus=borrowed_gpus,
+        recall_time=instant_to_proto(reservation.recall.time) if reservation.recall else None,
+        recall_queue=reservation.recall.queue if reservation.recall else "",
         position=position,
         eta_p50=duration_to_proto(wait.p50) if wait else None,
         eta_p90=duration_to_proto(wait.p90) if wait else None,

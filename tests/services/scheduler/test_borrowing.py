@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from datetime import timedelta
+from datetime import UTC, timedelta
 from pathlib import Path
 from typing import Any
 
 import grpc
 import pytest
 from google.protobuf.duration_pb2 import Duration
-from wavepool.scheduler.v1 import queues_pb2, queues_pb2_grpc, reservations_pb2
+from wavepool.scheduler.v1 import queues_pb2, queues_pb2_grpc, reservations_pb2, scheduler_pb2
 
+from servicekit.loops import Loop
 from services.scheduler.fairness.settings import Queues, QueueSettings, Share
 from services.scheduler.queue.borrowing import InUse, lends
 from tests.refused_calls import refused
@@ -21,12 +22,15 @@ from tests.services.scheduler.cluster import (
     TIMEOUT_SECONDS,
     USER,
     Cluster,
+    LaterClock,
     scripted_cluster,
     sound_reservation,
+    until,
 )
 
 HOUR = timedelta(hours=1)
 LIMIT = "the limit of machines is reached"
+NOTICE = Duration(seconds=1800)
 
 
 @pytest.fixture
@@ -39,6 +43,24 @@ async def cluster(tmp_path: Path) -> AsyncIterator[Cluster]:
         await found.start()
         await found.knows_machines()
         await apply(found, team("red", 1), team("blue", 1))
+        yield found
+
+
+@pytest.fixture
+def clock() -> LaterClock:
+    return LaterClock()
+
+
+@pytest.fixture
+async def recalling(tmp_path: Path, clock: LaterClock) -> AsyncIterator[Cluster]:
+    """A machine of two GPUs and two teams, of which red has no quota, and gives way to others in half an hour."""
+    async with scripted_cluster(tmp_path) as found:
+        found.clock = found.sessions.clock = clock
+        await found.pool.tell("machine-2", "WARM", gpus=2)
+        found.pool.blocked_reason = LIMIT
+        await found.start()
+        await found.knows_machines()
+        await apply(found, team("red", 0, recall_notice=NOTICE), team("blue", 2))
         yield found
 
 
@@ -203,6 +225,93 @@ async def test_one_that_is_too_long_to_borrow_waits_until_it_fits_within_the_quo
 
     await cancel(cluster, first)
     await cluster.reservation_events(second.reservation_id, "active")
+
+
+async def test_what_borrows_is_ended_for_its_owner_with_notice_if_its_queue_says_so(
+    recalling: Cluster, clock: LaterClock
+) -> None:
+    red = await reserved(recalling, "red", gpus=2, queue="red")
+    blue = await recalling.submit("blue", queue="blue", resources=scheduler_pb2.Resources(gpus=2))
+    before = clock.now()
+
+    [*_, event] = await recalling.reservation_events(red.reservation_id, "recalled")
+    end = event.recalled.end_time.ToDatetime(UTC)
+    assert event.recalled.queue == "blue"
+    assert timedelta(0) <= end - before - timedelta(minutes=30) < timedelta(seconds=TIMEOUT_SECONDS)
+    shown = await recalling.reservation(red.reservation_id)
+    assert (shown.recall_time, shown.recall_queue) == (event.recalled.end_time, "blue")
+    await until(lambda: any("Queue blue needs these GPUs" in text for text in recalling.sessions.texts))
+    assert f"2 by {end:%Y-%m-%d %H:%M} UTC" in await why(recalling, blue.job_id)
+
+    clock.later = timedelta(minutes=31)
+    [*_, ended] = await recalling.reservation_events(red.reservation_id)
+    assert ended.ended.state == reservations_pb2.RESERVATION_STATE_CANCELLED
+    assert "Queue blue waited for GPUs of its own quota" in ended.ended.message
+    await recalling.events_to_end(blue.job_id)
+
+
+async def test_the_notice_is_taken_back_if_nobody_waits_any_more(recalling: Cluster, clock: LaterClock) -> None:
+    red = await reserved(recalling, "red", gpus=2, queue="red")
+    blue = await recalling.submit("blue", queue="blue", resources=scheduler_pb2.Resources(gpus=2))
+    await recalling.reservation_events(red.reservation_id, "recalled")
+
+    await recalling.cancel(blue.job_id)
+
+    request = reservations_pb2.WatchReservationRequest(account_ids=[ACCOUNT], reservation_id=red.reservation_id)
+    answers = recalling.reservations.WatchReservation(request, timeout=TIMEOUT_SECONDS)
+    said = (answer.event.recalled async for answer in answers if answer.event.HasField("recalled"))
+    assert [(await anext(said)).HasField("end_time"), (await anext(said)).HasField("end_time")] == [True, False]
+    clock.later = timedelta(minutes=31)
+    await recalls(recalling).run_once()
+    assert not (await recalling.reservation(red.reservation_id)).recall_queue
+    assert (await recalling.reservation(red.reservation_id)).state == reservations_pb2.RESERVATION_STATE_ACTIVE
+
+
+async def test_no_more_are_ended_than_make_room(recalling: Cluster) -> None:
+    large = await reserved(recalling, "large", gpus=2, queue="red")
+    await recalling.pool.tell("machine-3", "WARM")
+    small = await reserved(recalling, "small", queue="red")
+    await recalling.submit("blue", queue="blue", resources=scheduler_pb2.Resources(gpus=2))
+
+    await recalling.reservation_events(large.reservation_id, "recalled")
+
+    # Though it began last: its GPU is on another machine.
+    assert not (await recalling.reservation(small.reservation_id)).recall_queue
+
+
+async def test_without_the_rule_nothing_is_ended(cluster: Cluster) -> None:
+    red = await reserved(cluster, "red", gpus=2, queue="red")
+    blue = await cluster.submit("blue", queue="blue")
+    await is_blocked(cluster, blue.job_id)
+
+    await recalls(cluster).run_once()
+
+    assert not (await cluster.reservation(red.reservation_id)).recall_queue
+
+
+async def test_one_that_ends_before_the_notice_would_be_over_gets_none(recalling: Cluster, clock: LaterClock) -> None:
+    red = await reserved(recalling, "red", gpus=2, queue="red", duration=Duration(seconds=3600))
+    clock.later = timedelta(minutes=31)
+    blue = await recalling.submit("blue", queue="blue", resources=scheduler_pb2.Resources(gpus=2))
+    await is_blocked(recalling, blue.job_id)
+
+    await recalls(recalling).run_once()
+
+    assert not (await recalling.reservation(red.reservation_id)).recall_queue
+
+
+async def test_a_notice_is_no_shorter_than_a_minute(cluster: Cluster) -> None:
+    await refused(
+        apply(cluster, team("red", 1, recall_notice=Duration(seconds=30))),
+        grpc.StatusCode.INVALID_ARGUMENT,
+        "Give 60 s or more, or 0 s",
+    )
+
+
+def recalls(cluster: Cluster) -> Loop:
+    assert cluster.scheduler
+    [found] = [loop for loop, *_ in cluster.scheduler.duties if loop.name == "recalls"]
+    return found
 
 
 TREE = Queues(

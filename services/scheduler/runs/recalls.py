@@ -1,0 +1,37 @@
+"""Ends reservations for queues that wait for their own quotas, with notice, where the queue's rule says so."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from services.scheduler.jobs.errors import StaleJobError
+from services.scheduler.queue.borrowing import Borrowing
+from services.scheduler.queue.queue_book import QueueBook
+from services.scheduler.queue.running import RunningJobs
+from services.scheduler.runs.job_runner import JobRunner
+
+
+class Recalls:
+    """A loop; see `recallNotice` in docs/queues.md."""
+
+    def __init__(self, borrowing: Borrowing, book: QueueBook, running: RunningJobs, runner: JobRunner) -> None:
+        self._borrowing = borrowing
+        self._book = book
+        self._running = running
+        self._runner = runner
+
+    @property
+    def name(self) -> str:
+        """Name in logs and metrics."""
+        return "recalls"
+
+    async def run_once(self) -> None:
+        """Gives notice, takes it back where nobody waits any more, and ends those whose notice is over."""
+        needed = self._borrowing.recalled()
+        for job in list(self._running.jobs()):
+            queue = needed.get(job.job_id, "")
+            session = self._runner.session(job.job_id)
+            if session and (queue or job.reserved.recall):
+                notice = self._book.queues.recall_notice(self._book.queues.known(job.spec.queue))
+                with suppress(StaleJobError):
+                    await session.recall(queue, notice)
