@@ -15,7 +15,8 @@ import pytest
 from playwright.async_api import async_playwright
 
 from tests.end_to_end.wavepool_processes import ROOT, Wavepool, reference, until
-from tests.gateway.browser.conftest import ARGUMENTS, PROGRAM
+from tests.gateway.browser.chromium import launcher
+from tests.gateway.browser.conftest import ARGUMENTS
 from vocabulary.ports import USUAL_PORTS
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -88,11 +89,11 @@ def test_an_example_ends_and_prints_its_result(wavepool: Wavepool, clone: Path, 
 
 @pytest.mark.browser
 @pytest.mark.slow
-async def test_the_printed_address_leads_from_a_solution_to_its_verdict(wavepool: Wavepool) -> None:
+async def test_the_printed_address_leads_from_a_solution_to_its_verdict(wavepool: Wavepool, tmp_path: Path) -> None:
     address = re.search(r"^open +(\S+)", announced(wavepool), re.MULTILINE)
     assert address
     async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=PROGRAM, args=ARGUMENTS)
+        browser = await playwright.chromium.launch(executable_path=launcher(tmp_path), args=ARGUMENTS)
         page = await browser.new_page()
         await page.goto(address[1])
         await page.get_by_label("Problem to solve").select_option("Leaky ReLU")

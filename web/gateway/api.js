@@ -2,6 +2,9 @@
 
 import { token } from "../page/session.js";
 
+const READ_AGAIN = 2;
+const READ_AGAIN_MS = 300;
+
 export class ApiError extends Error {
   constructor(status, detail, errors = []) {
     super(detail);
@@ -20,12 +23,17 @@ export async function call(method, path, body, bearer = token()) {
   return checked(await reached(path, options));
 }
 
+// Browsers drop requests when the network changes, as it does with a VPN. What only reads is asked for again.
 export async function reached(path, options) {
-  try {
-    return await fetch(path, options);
-  } catch (cause) {
-    if (cause.name === "AbortError") throw cause;
-    throw new ApiError(0, "The gateway cannot be reached.");
+  const reads = (options.method ?? "GET") === "GET";
+  for (let left = reads ? READ_AGAIN : 0; ; left--) {
+    try {
+      return await fetch(path, options);
+    } catch (cause) {
+      if (cause.name === "AbortError") throw cause;
+      if (!left) throw new ApiError(0, "The gateway cannot be reached.");
+      await new Promise((resolve) => setTimeout(resolve, READ_AGAIN_MS));
+    }
   }
 }
 

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 
+import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, async_playwright
 
 from tests.gateway.browser.browser_page import BrowserPage
+from tests.gateway.browser.chromium import launcher
 from tests.gateway.running_gateway import RunningGateway
 
-PROGRAM = "/usr/bin/chromium"
 # One renderer process for all pages, and no imitation of a graphics processor.
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--renderer-process-limit=1"]
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def browser() -> AsyncGenerator[Browser]:
+async def browser(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[Browser]:
+    program = launcher(tmp_path_factory.mktemp("chromium"))
     async with async_playwright() as playwright:
-        launched = await playwright.chromium.launch(executable_path=PROGRAM, args=ARGUMENTS)
+        launched = await playwright.chromium.launch(executable_path=program, args=ARGUMENTS)
         yield launched
         await launched.close()
 

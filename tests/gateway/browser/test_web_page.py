@@ -84,6 +84,25 @@ async def test_an_address_that_names_no_problem_shows_the_first(web: BrowserPage
     web.complaints.clear()
 
 
+async def test_what_a_change_of_the_network_drops_is_read_again(web: BrowserPage) -> None:
+    dropped: set[str] = set()
+
+    async def drop_once(route: Route) -> None:
+        if route.request.method == "GET" and route.request.url not in dropped:
+            dropped.add(route.request.url)
+            await route.abort("connectionreset")
+        else:
+            await route.continue_()
+
+    await web.page.route("**/api/v1/problems**", drop_once)
+    await web.open()
+    await expect(web.page.locator("#statement")).not_to_be_empty()
+    assert dropped
+    # The browser's own line for each.
+    assert len(web.complaints) == len(dropped)
+    web.complaints.clear()
+
+
 @pytest.mark.parametrize(
     ("timing", "shown_interval", "word"),
     [
