@@ -296,6 +296,9 @@ def resubmit(  # noqa: PLR0913 - an argument for each option
     time_limit: Annotated[
         int | None, typer.Option("--time-limit", metavar="SECONDS", min=1, help="Another limit of the run.")
     ] = None,
+    other_machine: Annotated[
+        bool, typer.Option("--other-machine", help="Run on a machine that is started for it, not on the one before.")
+    ] = False,
     endpoint: EndpointOption = None,
     token: TokenOption = None,
     as_json: JsonOption = False,
@@ -303,7 +306,14 @@ def resubmit(  # noqa: PLR0913 - an argument for each option
     require_valid: RequireValidOption = False,
 ) -> None:
     """Submit again what a submission had, but for its deadline, and show every step until the verdict."""
-    changes = {"mode": mode, "gpu_type": gpu, "queue": queue, "timing": timing, "time_limit_seconds": time_limit}
+    changes = {
+        "mode": mode,
+        "gpu_type": gpu,
+        "queue": queue,
+        "timing": timing,
+        "time_limit_seconds": time_limit,
+        "machine": {"reuse": Reuse.CREATE} if other_machine else None,
+    }
     with connect(endpoint, token) as client:
         sent = client.resubmit(submission_id, **{name: value for name, value in changes.items() if value})
         _see_to_end(client, sent, waits=wait, as_json=as_json, require_valid=require_valid)

@@ -83,6 +83,18 @@ def test_what_is_submitted_again_is_what_was_asked_with_the_changes(gateway: Scr
     assert request.body == {**asked, "mode": "benchmark", "gpu_type": "MI210", "fallback_gpu_types": ["MI250X"]}
 
 
+def test_one_is_run_again_on_another_machine_than_before(gateway: ScriptedGateway) -> None:
+    scripted(gateway, Stream(ACCEPTED))
+    asked = {"code": KERNEL, "machine": {"reuse": "reuse", "idle_seconds": 60}}
+    gateway.only("GET", f"{SUBMISSIONS}/{JOB}", Answer({"id": JOB, "state": "FINISHED", "request": asked}))
+
+    run = wavepool("resubmit", JOB, "--other-machine", "--no-wait", "--endpoint", gateway.endpoint)
+
+    assert run.status == 0, run.err
+    [request] = gateway.asked("POST", SUBMISSIONS)
+    assert request.body["machine"] == {"reuse": "create"}
+
+
 def test_another_queue_is_not_asked_for_what_the_first_one_filled_in(gateway: ScriptedGateway) -> None:
     scripted(gateway, Stream(ACCEPTED))
     asked = {"code": KERNEL, "queue": "red", "class": "batch", "placement": "spread", "time_limit_seconds": 900}
