@@ -71,6 +71,11 @@ class JobSpec:
         """The number of GPUs that it lies on, of all its machines."""
         return self.resources.gpus * self.machines
 
+    @property
+    def least_milli(self) -> int:
+        """The least that it takes of all its machines, in thousandths of a GPU."""
+        return self.resources.least.milli * self.machines
+
     def longest_run(self, operators_limit: timedelta) -> timedelta:
         """The longest time of one attempt."""
         return timedelta(seconds=self.time_limit_seconds) if self.time_limit_seconds else operators_limit

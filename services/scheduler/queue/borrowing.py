@@ -110,7 +110,7 @@ class Borrowing:
     def why(self, job: Job) -> list[str]:
         """Which queues borrow what a waiting job may have by its queue's quota, in reservations, and until when."""
         queues, gpu_type = self._book.queues, job.spec.gpu_type
-        in_use, wants = self._in_use(gpu_type), job.spec.resources.least.milli * job.spec.machines
+        in_use, wants = self._in_use(gpu_type), job.spec.least_milli
         sentences: list[str] = []
         ends = self._ends(gpu_type)
         for queue in sorted(ends):

@@ -134,7 +134,7 @@ class Explainer:
         resources, gpu_types = job.spec.resources.least, job.spec.gpu_types
         if small := self._situations.small_queue(job):
             at_most = f"Queue {small.name} may have {in_gpus(small.most)} of {job.spec.gpu_type} at a time"
-            takes = in_gpus(resources.milli * job.spec.machines)
+            takes = in_gpus(job.spec.least_milli)
             if small.longest is not None:
                 at_most = f"{at_most} in reservations that last more than {length_text(small.longest)}"
             shorter = ", reserve for less time" if small.longest else ""

@@ -332,8 +332,7 @@ class Situations:
 
     def used(self, gpu_type: str) -> Mapping[str, int]:
         """What each queue and all below it use now of a GPU type, in thousandths of a GPU."""
-        running = (job for job in self._running.jobs() if job.machine_gpu_type == gpu_type)
-        return self._book.queues.with_below((job.spec.queue, job.eighths * EIGHTH_MILLI) for job in running)
+        return self._taken(job for job in self._running.jobs() if job.machine_gpu_type == gpu_type)
 
     def held(self) -> defaultdict[str, list[Slot]]:
         """The slots that our jobs have, by machine."""
@@ -408,8 +407,10 @@ class Situations:
 
         Submissions above a quota give way to others, and do not count against it here.
         """
-        running = (job for job in self._running.jobs() if job.reservation and job.machine_gpu_type == gpu_type)
-        return self._book.queues.with_below((job.spec.queue, job.eighths * EIGHTH_MILLI) for job in running)
+        return self._taken(job for job in self._running.jobs() if job.reservation and job.machine_gpu_type == gpu_type)
+
+    def _taken(self, jobs: Iterable[Job]) -> Mapping[str, int]:
+        return self._book.queues.with_below((job.spec.queue, job.eighths * EIGHTH_MILLI) for job in jobs)
 
     def waits_for_quota(self, job: Job) -> bool:
         """True of a reservation that is too long to take more than its queue's quota, of which not enough is left."""
@@ -423,7 +424,7 @@ class Situations:
                 reserved = Counter(self.reserved(gpu_type)) if reserved is None else reserved
                 if self._over_quota(job.of_type(gpu_type), reserved):
                     continue
-                reserved[self._book.queues.known(job.spec.queue)] += job.spec.resources.least.milli
+                reserved[self._book.queues.known(job.spec.queue)] += job.spec.least_milli
             yield job
 
     def _must_fit_quota(self, job: Job) -> bool:
@@ -434,7 +435,7 @@ class Situations:
 
     def _over_quota(self, job: Job, reserved: Mapping[str, int]) -> FullQueue | None:
         queues, leaf = self._book.queues, self._book.queues.known(job.spec.queue)
-        wants, quota = _wanted_milli(job), queues.quota(leaf, job.spec.gpu_type)
+        wants, quota = job.spec.least_milli, queues.quota(leaf, job.spec.gpu_type)
         if reserved.get(leaf, 0) + wants <= quota or not self._must_fit_quota(job):
             return None
         return FullQueue(leaf, quota, queues.longest_borrowing(leaf))
@@ -443,7 +444,7 @@ class Situations:
         queues = self._book.queues
         for queue in queues.upwards(queues.known(job.spec.queue)):
             limit = queues.share(queue.name, job.spec.gpu_type).limit
-            if limit is not None and used.get(queue.name, 0) + _wanted_milli(job) > limit:
+            if limit is not None and used.get(queue.name, 0) + job.spec.least_milli > limit:
                 return FullQueue(queue.name, limit)
         return None
 
@@ -519,11 +520,6 @@ class Situations:
             scores,
             most_eighths=most,
         )
-
-
-def _wanted_milli(job: Job) -> int:
-    """The least that a job takes, in thousandths of a GPU."""
-    return job.spec.resources.least.milli * job.spec.machines
 
 
 def _slots(kept: Iterable[Dated]) -> list[Slot]:
