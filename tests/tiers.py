@@ -51,7 +51,7 @@ class Tier(IntEnum):
 BUDGET_SECONDS = 4.0
 """Processor time of one file in `quick`, its children's included; twice what the dearest took, as machines differ."""
 PARTS = 10
-"""Of a list over the catalogue, quick and test run one part in this many, and each commit another."""
+"""Of a list over the catalogue, all but soak run one part in this many, and each commit another."""
 PLACES = {
     "tests/attacks/": Tier.ALL,
     "tests/attacks/test_attacks.py": Tier.TEST,
@@ -209,10 +209,11 @@ def sampled(values: Iterable[Value], sample: Collection[Value]) -> list[Value | 
     return [value if value in sample else pytest.param(value, marks=pytest.mark.soak) for value in values]
 
 
-def rotating(values: Iterable[Value], *, others: str = "all") -> list[Value | ParameterSet]:
-    """Parameters for `parametrize`: one part in `PARTS`, another for each commit; the others begin in a later tier."""
-    later = getattr(pytest.mark, others)
-    return [value if part_of(str(value)) == drawn() else pytest.param(value, marks=later) for value in values]
+def rotating(values: Iterable[Value]) -> list[Value | ParameterSet]:
+    """Parameters for `parametrize`: one part in `PARTS`, another for each commit; the others only soak."""
+    return [
+        value if part_of(str(value)) == drawn() else pytest.param(value, marks=pytest.mark.soak) for value in values
+    ]
 
 
 def one_of_each(values: Iterable[Value], group: Callable[[Value], Hashable]) -> list[Value | ParameterSet]:

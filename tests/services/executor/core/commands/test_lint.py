@@ -39,7 +39,7 @@ def catalogue() -> Catalogue:
 
 # All problems are checked by one code; `make soak` has them all, and so has the lint that an edited problem must pass.
 @pytest.mark.slow
-@pytest.mark.parametrize("slug", rotating(SLUGS, others="soak"))
+@pytest.mark.parametrize("slug", rotating(SLUGS))
 async def test_the_honest_solution_is_accepted_and_every_lazy_kernel_is_found_out(
     slug: str, catalogue: Catalogue, context: RunContext
 ) -> None:
@@ -48,7 +48,7 @@ async def test_the_honest_solution_is_accepted_and_every_lazy_kernel_is_found_ou
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("slug", rotating(SLUGS, others="soak"))
+@pytest.mark.parametrize("slug", rotating(SLUGS))
 async def test_so_it_is_in_narrow_types(slug: str, catalogue: Catalogue, context: RunContext) -> None:
     # Half and bfloat16 from one source differ little: the second narrow type runs on a sample only.
     entry = catalogue.get(slug)
