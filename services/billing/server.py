@@ -34,7 +34,7 @@ from servicekit.settings.setting_names import warn_of_settings
 from services.billing import errors
 from services.billing.alerts.alert_watch import AlertWatch
 from services.billing.alerts.channels.plugins import lives_of, open_channels
-from services.billing.alerts.delivery import DELIVERY_PASS, DeliveryLoop
+from services.billing.alerts.delivery import DELIVERY_PASS, DeliveryLoop, send_alert
 from services.billing.alerts.evaluator import Evaluator
 from services.billing.alerts.money_source import MoneySource
 from services.billing.bootstrap import Bootstrap
@@ -62,7 +62,7 @@ from services.billing.sign_in.sign_in import SignIn
 from services.billing.store.account_store import AccountStore
 from services.billing.store.alert_store import AlertStore
 from services.billing.store.budget_store import BudgetStore, ChargedSums
-from services.billing.store.delivery_store import DeliveryStore
+from services.billing.store.delivery_store import DeliveryStore, DueMessage, give_up_others
 from services.billing.store.github_store import GithubStore
 from services.billing.store.history_store import HistoryStore
 from services.billing.store.journal import Journal
@@ -109,8 +109,8 @@ class Alerting:
     servicer: AlertServicer
     source: MoneySource
     watch: AlertWatch
-    deliveries: Sequence[DeliveryLoop]
-    sent: DeliveryStore
+    deliveries: Sequence[DeliveryLoop[DueMessage]]
+    database: database.Database
     lives: PluginLives
     """Of the channels."""
 
@@ -132,7 +132,7 @@ class Alerting:
     async def give_up_lost_channels(self, clock: Clock) -> None:
         """Fails the messages that wait for channels which the settings no longer name."""
         channels = [delivery.channel for delivery in self.deliveries]
-        if lost := await self.sent.give_up_others(channels, clock.now()):
+        if lost := await give_up_others(self.database, channels, clock.now()):
             log.warning("messages of alerts waited for channels that are gone", extra={"messages": lost})
 
 
@@ -165,7 +165,7 @@ def build_alerting(db: database.Database, settings: BillingSettings, clock: Cloc
     channels = open_channels(settings.channels())
     wakes = {name: asyncio.Event() for name in channels}
     watch_wake = asyncio.Event()
-    store, sent = AlertStore(db, new_id), DeliveryStore(db)
+    store = AlertStore(db, new_id)
     evaluator = Evaluator(store, settings.rules(), channels, new_id, [watch_wake, *wakes.values()])
     return Alerting(
         store=store,
@@ -181,9 +181,17 @@ def build_alerting(db: database.Database, settings: BillingSettings, clock: Cloc
         ),
         watch=AlertWatch(store, evaluator, clock, settings.alert_retention, watch_wake),
         deliveries=[
-            DeliveryLoop(channel, sent, clock, settings.alert_retry, wakes[name]) for name, channel in channels.items()
+            DeliveryLoop(
+                name,
+                DeliveryStore(db, name),
+                partial(send_alert, one.channel),
+                clock,
+                settings.alert_retry,
+                wakes[name],
+            )
+            for name, one in channels.items()
         ],
-        sent=sent,
+        database=db,
         lives=lives_of(channels),
     )
 

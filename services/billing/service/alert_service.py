@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
+from functools import partial
 
 import grpc
 from wavepool.billing.v1 import alerts_pb2 as pb
@@ -83,7 +84,7 @@ class AlertServicer(alerts_pb2_grpc.AlertServiceServicer):
         if request.channel and request.channel not in self._channels:
             raise ChannelNotFoundError(request.channel, sorted(self._channels))
         named = [self._channels[request.channel]] if request.channel else list(self._channels.values())
-        failures = await asyncio.gather(*(attempt(one, self._test_notice()) for one in named))
+        failures = await asyncio.gather(*(attempt(partial(one.channel.send, self._test_notice())) for one in named))
         return pb.SendTestAlertResponse(
             deliveries=[
                 pb.TestDelivery(channel=one.name, delivered=not failure, failure=failure)

@@ -54,15 +54,21 @@ class DueMessage:
     labels: Mapping[str, str]
     attempts: int
 
+    @property
+    def about(self) -> str:
+        """The alert."""
+        return self.alert_id
+
 
 class DeliveryStore:
-    """Hands messages out one by one, and notes their outcome."""
+    """Hands the messages of one channel out one by one, and notes their outcome."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, channel: str) -> None:
         self._database = database
+        self._channel = channel
 
-    async def next_due(self, channel: str, now: datetime, until: datetime) -> DueMessage | None:
-        """Claims the oldest due message of a channel; None if there is none.
+    async def next_due(self, now: datetime, until: datetime) -> DueMessage | None:
+        """Claims the oldest due message; None if there is none.
 
         Nobody else gets it before `until`; if the outcome is not noted by then, the message is due again. The messages
         of one alert keep their order: each waits for the one before it.
@@ -74,7 +80,7 @@ class DeliveryStore:
             earlier.c.outcome == Outcome.WAITING.value,
             earlier.c.transition_seq < sent.c.transition_seq,
         )
-        is_due = (sent.c.channel == channel) & (sent.c.outcome == Outcome.WAITING.value) & (sent.c.time <= now)
+        is_due = (sent.c.channel == self._channel) & (sent.c.outcome == Outcome.WAITING.value) & (sent.c.time <= now)
         oldest = select(sent.c.transition_seq).where(is_due, ~is_blocked).order_by(sent.c.transition_seq).limit(1)
         # Look before writing: most passes find nothing, and SQLite has one writer at a time.
         async with self._database.reading() as connection:
@@ -94,23 +100,24 @@ class DeliveryStore:
             query = select(alert_transitions).where(alert_transitions.c.seq == seq)
             return _message_from_row((await connection.execute(query)).one(), attempts)
 
-    async def note(self, channel: str, seq: int, outcome: Outcome, time: datetime, failure: str = "") -> None:
+    async def note(self, message: DueMessage, outcome: Outcome, time: datetime, failure: str = "") -> None:
         """Notes the outcome of a try; a message that goes on waiting is due again at `time`."""
-        own = (alert_deliveries.c.channel == channel) & (alert_deliveries.c.transition_seq == seq)
+        own = (alert_deliveries.c.channel == self._channel) & (alert_deliveries.c.transition_seq == message.seq)
         values = {"outcome": outcome.value, "time": time, "failure": failure}
         async with self._database.transaction() as connection:
             await connection.execute(update(alert_deliveries).where(own).values(values))
 
-    async def give_up_others(self, channels: Collection[str], time: datetime) -> int:
-        """Fails what waits for channels that are no longer there, and gives the number."""
-        is_lost = (alert_deliveries.c.outcome == Outcome.WAITING.value) & alert_deliveries.c.channel.not_in(channels)
-        values = {
-            "outcome": Outcome.FAILED.value,
-            "time": time,
-            "failure": "the settings have no such channel any more",
-        }
-        async with self._database.transaction() as connection:
-            return (await connection.execute(update(alert_deliveries).where(is_lost).values(values))).rowcount
+
+async def give_up_others(database: Database, channels: Collection[str], time: datetime) -> int:
+    """Fails what waits for channels that are no longer there, and gives the number."""
+    is_lost = (alert_deliveries.c.outcome == Outcome.WAITING.value) & alert_deliveries.c.channel.not_in(channels)
+    values = {
+        "outcome": Outcome.FAILED.value,
+        "time": time,
+        "failure": "the settings have no such channel any more",
+    }
+    async with database.transaction() as connection:
+        return (await connection.execute(update(alert_deliveries).where(is_lost).values(values))).rowcount
 
 
 def delivery_from_row(row: Row[Any]) -> Delivery:

@@ -1,4 +1,4 @@
-"""Sends each notice as an e-mail over SMTP."""
+"""Sends mails over SMTP: notices of alerts to the operator, and whatever else billing writes to people."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ import asyncio
 import smtplib
 import socket
 import ssl
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from email.errors import MessageError
 from email.headerregistry import Address
 from email.message import EmailMessage
 from pathlib import Path
@@ -30,21 +32,23 @@ log = get_logger(__name__)
 _PORTS = {"starttls": 587, "tls": 465, "off": 25}
 
 
-def _mail_address(text: str) -> str:
+def mail_address(text: str) -> str:
+    """Gives an address back that mails can be sent to; raises ValueError if it is none."""
     try:
         address = Address(addr_spec=text)
-    except (ValueError, IndexError):
+    except (ValueError, IndexError, AttributeError, MessageError):
+        # The parser raises any of them for what is no address.
         raise ValueError("must be an e-mail address such as ops@example.org") from None
     if not address.domain:
         raise ValueError("must be an e-mail address such as ops@example.org")
     return text
 
 
-MailAddress = Annotated[str, AfterValidator(_mail_address)]
+MailAddress = Annotated[str, AfterValidator(mail_address)]
 
 
-class MailOptions(Options):
-    """Options of e-mail. `tls`: `starttls` (the default), `tls` from the first byte, or `off`, to this host only."""
+class ServerOptions(Options):
+    """How to reach a server. `tls`: `starttls` (default), `tls` from the first byte, or `off`, to this host only."""
 
     host: Annotated[str, Field(min_length=1)]
     port: Annotated[int, Field(ge=1, le=65535)] | None = None
@@ -53,7 +57,6 @@ class MailOptions(Options):
     ca_file: Path | None = None
     """Certificates that vouch for the server; unset: those of the system."""
     sender: Annotated[MailAddress, Field(alias="from")]
-    to: Annotated[list[MailAddress], Field(min_length=1, max_length=50)]
     user: str = ""
     password: SecretStr | None = None
     password_file: Path | None = None
@@ -67,21 +70,31 @@ class MailOptions(Options):
         return self
 
 
-class Mail:
-    """Sends notices to mailboxes."""
+class MailOptions(ServerOptions):
+    """Options of the channel: a server, and who gets the notices."""
 
-    def __init__(self, options: MailOptions, password: str, context: ssl.SSLContext) -> None:
+    to: Annotated[list[MailAddress], Field(min_length=1, max_length=50)]
+
+
+class MailServer:
+    """A server that takes mails from us."""
+
+    def __init__(self, options: ServerOptions, password: str, context: ssl.SSLContext) -> None:
         self._options = options
         self._password = password
         self._context = context
 
-    async def send(self, notice: Notice) -> None:
-        """Hands the mail to the server; raises ChannelError unless the server takes it for a recipient."""
+    async def deliver(self, subject: str, text: str, to: Sequence[str], message_id: str, time: datetime) -> None:
+        """Hands a mail to the server; raises ChannelError unless the server takes it for a recipient.
+
+        `message_id` is the same in every try, so mailboxes show a repetition once.
+        """
         seconds = self._options.timeout_seconds
+        message = self._message(subject, text, to, message_id, time)
         try:
             async with asyncio.timeout(seconds):
                 # A thread that is left behind ends by its socket's own timeout.
-                refused = await asyncio.to_thread(self._send, message_of(notice, self._options))
+                refused = await asyncio.to_thread(self._send, message, to)
         except TimeoutError:
             raise ChannelError(f"no answer within {seconds:g} s") from None
         except smtplib.SMTPResponseException as error:
@@ -93,9 +106,22 @@ class Mail:
             raise ChannelError(f"the server cannot be used ({type(error).__name__})") from None
         if refused:
             # The others have it: another try would send it to them again.
-            log.warning("the mail server refuses some recipients of an alert", extra={"recipients": sorted(refused)})
+            log.warning("the mail server refuses some recipients of a mail", extra={"recipients": sorted(refused)})
 
-    def _send(self, message: EmailMessage) -> Mapping[str, object]:
+    def _message(self, subject: str, text: str, to: Sequence[str], message_id: str, time: datetime) -> EmailMessage:
+        message, sender = EmailMessage(), self._options.sender
+        # A line break would begin another header.
+        message["Subject"] = "".join(character for character in subject if character.isprintable())
+        message["From"] = sender
+        message["To"] = [Address(addr_spec=one) for one in to]
+        message["Date"] = time
+        message["Message-ID"] = f"<{message_id}@{sender.rpartition('@')[2]}>"
+        # Programs that answer mails, as of people on leave, do not answer these.
+        message["Auto-Submitted"] = "auto-generated"
+        message.set_content(text)
+        return message
+
+    def _send(self, message: EmailMessage, to: Sequence[str]) -> Mapping[str, object]:
         options = self._options
         port = options.port or _PORTS[options.tls]
         # Without a name of our own, smtplib asks the name service for one, which may take long.
@@ -109,17 +135,23 @@ class Mail:
                 server.starttls(context=self._context)
             if options.user:
                 server.login(options.user, self._password)
-            return server.send_message(message, options.sender, options.to)
+            return server.send_message(message, options.sender, to)
 
 
-def message_of(notice: Notice, options: MailOptions) -> EmailMessage:
-    """The notice as a mail; its Message-ID is the same in every try, so mailboxes show a repetition once."""
-    message = EmailMessage()
-    message["Subject"] = "".join(character for character in notice.title if character.isprintable())
-    message["From"] = options.sender
-    message["To"] = ", ".join(options.to)
-    message["Date"] = notice.time
-    message["Message-ID"] = f"<{notice.notice_id}@{options.sender.rpartition('@')[2]}>"
+class Mail:
+    """Sends notices to mailboxes."""
+
+    def __init__(self, server: MailServer, to: Sequence[str]) -> None:
+        self._server = server
+        self._to = to
+
+    async def send(self, notice: Notice) -> None:
+        """Hands the mail to the server; raises ChannelError unless the server takes it for a recipient."""
+        await self._server.deliver(notice.title, text_of(notice), self._to, notice.notice_id, notice.time)
+
+
+def text_of(notice: Notice) -> str:
+    """The notice in lines."""
     labels = ", ".join(f"{name}={value}" for name, value in notice.labels.items())
     facts = {
         "event": notice.event,
@@ -131,21 +163,29 @@ def message_of(notice: Notice, options: MailOptions) -> EmailMessage:
         "alert": notice.alert_id,
     }
     lines = [f"{name}: {value}" for name, value in facts.items() if value]
-    message.set_content("\n".join([notice.summary, "", *lines]) + "\n")
-    return message
+    return "\n".join([notice.summary, "", *lines]) + "\n"
 
 
 def open_mail(options: Mapping[str, object]) -> Mail:
     """The channel of kind `email`; raises WrongOptionsError."""
     checked = options_of(MailOptions, options)
+    return Mail(_server_of(checked), checked.to)
+
+
+def open_server(options: Mapping[str, object]) -> MailServer:
+    """A server with these options, those of the channel without `to`; raises WrongOptionsError."""
+    return _server_of(options_of(ServerOptions, options))
+
+
+def _server_of(options: ServerOptions) -> MailServer:
     try:
-        password = secret_of(checked.password, checked.password_file)
+        password = secret_of(options.password, options.password_file)
     except ValueError as error:
         raise WrongOptionsError(f"password: {error}") from None
-    if bool(checked.user) != bool(password):
+    if bool(options.user) != bool(password):
         raise WrongOptionsError("user: give the user and the password, or neither")
     try:
-        context = ssl.create_default_context(cafile=checked.ca_file)
+        context = ssl.create_default_context(cafile=options.ca_file)
     except OSError:
-        raise WrongOptionsError(f"ca_file: the file {checked.ca_file} has no certificates that can be read") from None
-    return Mail(checked, password, context)
+        raise WrongOptionsError(f"ca_file: the file {options.ca_file} has no certificates that can be read") from None
+    return MailServer(options, password, context)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from itertools import count
 
 import pytest
@@ -16,7 +17,7 @@ from services.billing.alert_rules.rule import Comparison, Rule, Severity
 from services.billing.alerts.alert_watch import AlertWatch
 from services.billing.alerts.channels.channel import ChannelError, Notice
 from services.billing.alerts.channels.plugins import NamedChannel
-from services.billing.alerts.delivery import DeliveryLoop
+from services.billing.alerts.delivery import DeliveryLoop, send_alert
 from services.billing.alerts.evaluator import Evaluator
 from services.billing.alerts.money_source import MoneySource
 from services.billing.service.billing_service import Stores
@@ -64,7 +65,7 @@ class Bench:
 
     def __post_init__(self) -> None:
         self.named = NamedChannel("ops", "recorder", Severity.INFO, self.recorder)
-        self.store, self.sent = AlertStore(self.db, new_id), DeliveryStore(self.db)
+        self.store, self.sent = AlertStore(self.db, new_id), DeliveryStore(self.db, "ops")
         self.wake = asyncio.Event()
         self.evaluator = Evaluator(self.store, self.rules, {"ops": self.named}, new_id, [self.wake])
         self.source = MoneySource(
@@ -77,7 +78,9 @@ class Bench:
             self.budget_micros,
         )
         self.watch = AlertWatch(self.store, self.evaluator, self.clock, timedelta(days=90), asyncio.Event())
-        self.delivery = DeliveryLoop(self.named, self.sent, self.clock, self.retry, asyncio.Event())
+        self.delivery = DeliveryLoop(
+            "ops", self.sent, partial(send_alert, self.recorder), self.clock, self.retry, asyncio.Event()
+        )
         # The ledger of this bench's clock: rates look at the times of its transactions.
         journal = Journal(self.db, self.clock)
         self.ledger = LedgerStore(self.db, journal, self.clock, new_id)
