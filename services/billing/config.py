@@ -44,6 +44,7 @@ Positive = Annotated[timedelta, Field(gt=timedelta(0))]
 LOG_CHANNEL = '[{"name": "log", "kind": "log"}]'
 
 _CHANNELS = TypeAdapter(list[dict[str, JsonValue]])
+_SERVER = TypeAdapter(dict[str, JsonValue])
 
 
 class BillingSettings(ServiceSettings):
@@ -88,6 +89,9 @@ class BillingSettings(ServiceSettings):
     """Time after which a message that no try has delivered is given up."""
     alert_retention: Positive = timedelta(days=90)
     """Time for which the history of alerts is kept."""
+    notice_mail: SecretStr = SecretStr("")
+    """The server for mails to users about ends: the options of an `email` channel without `to`, as a JSON object or the
+    path of a file with one. Empty: nobody is mailed."""
     mi300x_hourly_rate: Annotated[Decimal, Field(ge=0)] = Field(
         default=Decimal("1.99"), validation_alias=AliasChoices("BILLING_MI300X_HOURLY_RATE", "AMD_MI300X_HOURLY_RATE")
     )
@@ -216,6 +220,12 @@ class BillingSettings(ServiceSettings):
         _channels_of(value)
         return value
 
+    @field_validator("notice_mail")
+    @classmethod
+    def _readable_server(cls, value: SecretStr) -> SecretStr:
+        _server_of(value)
+        return value
+
     @model_validator(mode="after")
     def _readable_rules(self) -> Self:
         try:
@@ -242,6 +252,10 @@ class BillingSettings(ServiceSettings):
         """The options of each channel, as the operator wrote them; raises ValueError."""
         return _channels_of(self.alert_channels)
 
+    def notice_mail_options(self) -> Mapping[str, Any] | None:
+        """The options of the server for mails to users, as the operator wrote them; None if there is none."""
+        return _server_of(self.notice_mail)
+
     def windows(self) -> money.Windows:
         """Over how long rates are measured."""
         return money.Windows(burn=self.alert_burn_window)
@@ -263,12 +277,22 @@ def _channels_of(setting: SecretStr) -> Sequence[Mapping[str, Any]]:
         raise ValueError(faults_of(error)) from None
 
 
-def _text_of(setting: str) -> str:
-    """JSON that begins with `[` as it is; anything else is the path of a file. Raises ValueError."""
-    if not setting or setting.lstrip().startswith("["):
+def _server_of(setting: SecretStr) -> Mapping[str, Any] | None:
+    text = _text_of(setting.get_secret_value(), "{", "a JSON object")
+    if not text:
+        return None
+    try:
+        return _SERVER.validate_json(text)
+    except ValidationError as error:
+        raise ValueError(faults_of(error)) from None
+
+
+def _text_of(setting: str, begins: str = "[", kind: str = "a JSON list") -> str:
+    """JSON that begins so as it is; anything else is the path of a file. Raises ValueError."""
+    if not setting or setting.lstrip().startswith(begins):
         return setting
     try:
         return Path(setting).read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "is not UTF-8"
-        raise ValueError(f"must be a JSON list or the path of a file with one; this file: {reason}") from None
+        raise ValueError(f"must be {kind} or the path of a file with one; this file: {reason}") from None

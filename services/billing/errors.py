@@ -13,6 +13,8 @@ BillingError
 ├── UserDisabledError
 ├── NoKeysError
 ├── GithubOffError
+├── NoticesOffError
+├── NoAddressError
 ├── KeySourceAwayError
 ├── NotAllowedError
 │   ├── NotInTeamError
@@ -173,6 +175,23 @@ class GithubOffError(BillingError):
     def __init__(self) -> None:
         super().__init__(
             "Keys from GitHub are off here. Use `wavepool keys add`; an operator turns them on with BILLING_GITHUB_URL."
+        )
+
+
+class NoticesOffError(BillingError):
+    """No mail server is set."""
+
+    def __init__(self) -> None:
+        super().__init__("Mails to users are off here; an operator turns them on with BILLING_NOTICE_MAIL.")
+
+
+class NoAddressError(BillingError):
+    """The user has no address that mail can be sent to."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"User {name!r} has no e-mail address that mail can be sent to. It comes from a sign-in at the identity "
+            f"provider, or from an administrator: `wavepool users change {name} --email ADDRESS`."
         )
 
 

@@ -32,11 +32,12 @@ from servicekit.settings.config import WrongSettingsError
 from servicekit.settings.plugins import BrokenPluginError, PluginLives
 from servicekit.settings.setting_names import warn_of_settings
 from services.billing import errors
-from services.billing.alerts.alert_watch import AlertWatch
+from services.billing.alerts.alert_watch import FORGETTING, AlertWatch
 from services.billing.alerts.channels.plugins import lives_of, open_channels
 from services.billing.alerts.delivery import DELIVERY_PASS, DeliveryLoop, send_alert
 from services.billing.alerts.evaluator import Evaluator
 from services.billing.alerts.money_source import MoneySource
+from services.billing.alerts.notice_mail import delivery_of, open_notice_mail
 from services.billing.bootstrap import Bootstrap
 from services.billing.config import BillingSettings
 from services.billing.identity.caller import Caller
@@ -52,6 +53,7 @@ from services.billing.ledger_keeper import KEEPING_INTERVAL, LedgerKeeper
 from services.billing.service.alert_service import AlertServicer
 from services.billing.service.billing_service import BillingServicer, Stores
 from services.billing.service.identity_service import IdentityServicer
+from services.billing.service.notice_orders import NoticeOrders
 from services.billing.service.price_service import PriceServicer
 from services.billing.service.projection_service import ProjectionServicer
 from services.billing.service.report_service import ReportServicer
@@ -63,6 +65,7 @@ from services.billing.store.account_store import AccountStore
 from services.billing.store.alert_store import AlertStore
 from services.billing.store.budget_store import BudgetStore, ChargedSums
 from services.billing.store.delivery_store import DeliveryStore, DueMessage, give_up_others
+from services.billing.store.end_notice_store import EndNoticeStore
 from services.billing.store.github_store import GithubStore
 from services.billing.store.history_store import HistoryStore
 from services.billing.store.journal import Journal
@@ -91,6 +94,8 @@ ERROR_MAP: ErrorMap = {
     errors.UserDisabledError: grpc.StatusCode.FAILED_PRECONDITION,
     errors.NoKeysError: grpc.StatusCode.FAILED_PRECONDITION,
     errors.GithubOffError: grpc.StatusCode.FAILED_PRECONDITION,
+    errors.NoticesOffError: grpc.StatusCode.FAILED_PRECONDITION,
+    errors.NoAddressError: grpc.StatusCode.FAILED_PRECONDITION,
     errors.KeySourceAwayError: grpc.StatusCode.UNAVAILABLE,
     errors.NotAllowedError: grpc.StatusCode.PERMISSION_DENIED,
     errors.NotFoundError: grpc.StatusCode.NOT_FOUND,
@@ -141,7 +146,7 @@ def build_stores(db: database.Database, settings: BillingSettings, clock: Clock 
     clock = clock or SystemClock()
     journal = Journal(db, clock)
     free_micros = micros_of(settings.free_daily_credit)
-    charged = ChargedSums(db)
+    charged, notices = ChargedSums(db), EndNoticeStore(db, clock)
     return Stores(
         accounts=AccountStore(db, clock, new_id),
         users=UserStore(db, clock, new_id),
@@ -149,7 +154,11 @@ def build_stores(db: database.Database, settings: BillingSettings, clock: Clock 
         tokens=TokenStore(db, clock, new_id),
         keys=KeyStore(db, clock, new_id),
         github=GithubStore(db),
-        ledger=LedgerStore(db, journal, clock, new_id, free_micros, charged),
+        # Without a mail server, nothing would send what is written.
+        ledger=LedgerStore(
+            db, journal, clock, new_id, free_micros, charged, notices if settings.notice_mail_options() else None
+        ),
+        notices=notices,
         outside_identities=OutsideIdentityStore(db, clock, new_id),
         postings=PostingStore(db),
         usage=MachineUsageStore(db, journal),
@@ -223,7 +232,8 @@ def build_server(settings: BillingSettings, stores: Stores, alerting: Alerting) 
     reports_pb2_grpc.add_ReportServiceServicer_to_server(reporter, server.grpc)
     server.expose("wavepool.billing.v1.BillingService")
     server.expose("wavepool.billing.v1.ReportService")
-    identity = IdentityServicer(stores, clock, *build_keys(settings, stores, clock))
+    notices = NoticeOrders(stores.users, available=settings.notice_mail_options() is not None)
+    identity = IdentityServicer(stores, clock, *build_keys(settings, stores, clock), notices)
     identity_pb2_grpc.add_IdentityServiceServicer_to_server(identity, server.grpc)
     server.expose("wavepool.billing.v1.IdentityService")
     prices_pb2_grpc.add_PriceServiceServicer_to_server(prices, server.grpc)
@@ -236,6 +246,14 @@ def build_server(settings: BillingSettings, stores: Stores, alerting: Alerting) 
     alerts_pb2_grpc.add_AlertServiceServicer_to_server(alerting.servicer, server.grpc)
     server.expose("wavepool.billing.v1.AlertService")
     return server
+
+
+def mail_loops(settings: BillingSettings, notices: EndNoticeStore, clock: Clock) -> list[Coroutine[Any, Any, None]]:
+    """The loops of mails to users; raises WrongSettingsError if the mail server is wrong."""
+    loops: list[Coroutine[Any, Any, None]] = [run_loop(notices, FORGETTING)]
+    if server := open_notice_mail(settings.notice_mail_options()):
+        loops.append(run_loop(delivery_of(server, notices, clock), DELIVERY_PASS))
+    return loops
 
 
 async def _owner(tokens: TokenStore, secret: str) -> Caller | None:
@@ -300,6 +318,7 @@ def checked_settings() -> BillingSettings:
     """The settings; raises ValidationError, TlsFilesError, OpenToOthersError or WrongSettingsError if they are bad."""
     settings = BillingSettings()
     open_channels(settings.channels())
+    open_notice_mail(settings.notice_mail_options())
     check_network(settings, "billing")
     return settings
 
@@ -331,7 +350,8 @@ async def main() -> None:
         await alerting.start_channels()
         try:
             keeper = run_loop(LedgerKeeper(stores.ledger, stores.postings), KEEPING_INTERVAL)
-            await build_server(settings, stores, alerting).run_until_signalled(keeper, *alerting.loops(settings))
+            loops = [keeper, *alerting.loops(settings), *mail_loops(settings, stores.notices, clock)]
+            await build_server(settings, stores, alerting).run_until_signalled(*loops)
         finally:
             await alerting.lives.close()
     finally:

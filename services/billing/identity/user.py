@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 
 from services.billing.errors import InvalidFieldError
 from services.billing.identity.rights import Role
@@ -14,6 +15,19 @@ _MAX_EMAIL_CHARACTERS = 254
 _GITHUB_NAME = re.compile(r"(?=.{1,39}\Z)[A-Za-z0-9](?:[A-Za-z0-9_]|-(?=[A-Za-z0-9]))*")
 """The names of people whom an enterprise manages end in `_` and its short name."""
 _EMAIL = re.compile(r"[^@\s]+@[^@\s]+")
+
+
+class Notify(StrEnum):
+    """When a user is mailed about the end of a submission or reservation."""
+
+    NEVER = "never"
+    FAILED = "failed"
+    """If it did not end as the user wanted."""
+    ALWAYS = "always"
+
+    def wants(self, *, well: bool) -> bool:
+        """True if the user is mailed about an end that is, or is not, as wanted."""
+        return self is Notify.ALWAYS or (self is Notify.FAILED and not well)
 
 
 @dataclass(frozen=True)
@@ -33,6 +47,7 @@ class User:
     disable_time: datetime | None = None
     github_name: str = ""
     """In lower case, which is all the same to GitHub; empty: not known."""
+    notify: Notify = Notify.NEVER
 
 
 def check_github_name(name: str, field: str = "github_name") -> str:

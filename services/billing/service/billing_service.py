@@ -30,6 +30,7 @@ from services.billing.prices.price_list import PriceList
 from services.billing.prices.quote import sized
 from services.billing.store.account_store import AccountStore
 from services.billing.store.budget_store import BudgetStore
+from services.billing.store.end_notice_store import EndNoticeStore
 from services.billing.store.github_store import GithubStore
 from services.billing.store.history_store import HistoryStore
 from services.billing.store.key_store import KeyStore
@@ -65,6 +66,7 @@ class Stores:
     github: GithubStore
     outside_identities: OutsideIdentityStore
     ledger: LedgerStore
+    notices: EndNoticeStore
     postings: PostingStore
     usage: MachineUsageStore
     budgets: BudgetStore
@@ -149,6 +151,7 @@ class BillingServicer(billing_pb2_grpc.BillingServiceServicer):
             gpus=request.gpu_count,
             final=not request.partial,
             reason=request.reason,
+            notice=wire.notice_from_proto(request, is_scheduler=not current_caller().name),
         )
         money_metrics.count_charge(receipt)
         self._readings.credit_moved(receipt.account_id)

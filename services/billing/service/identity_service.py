@@ -18,6 +18,7 @@ from services.billing.keys.github_claims import GithubClaims
 from services.billing.keys.key_resolver import KeyResolver
 from services.billing.service.billing_service import Stores
 from services.billing.service.key_orders import KeyOrders
+from services.billing.service.notice_orders import NoticeOrders
 from services.billing.service.token_orders import TokenOrders
 from services.billing.wire import identity as wire
 from services.billing.wire.identity import reference_from_proto as reference
@@ -31,7 +32,14 @@ MAX_NAMES = 200
 class IdentityServicer(identity_pb2_grpc.IdentityServiceServicer):
     """The RPCs of the service; `identity.proto` documents them."""
 
-    def __init__(self, stores: Stores, clock: Clock, resolver: KeyResolver, claims: GithubClaims | None) -> None:
+    def __init__(
+        self,
+        stores: Stores,
+        clock: Clock,
+        resolver: KeyResolver,
+        claims: GithubClaims | None,
+        notices: NoticeOrders,
+    ) -> None:
         self._accounts = stores.accounts
         self._users = stores.users
         self._teams = stores.teams
@@ -40,6 +48,7 @@ class IdentityServicer(identity_pb2_grpc.IdentityServiceServicer):
         self._orders = TokenOrders(stores.accounts, stores.users, stores.tokens)
         self._keys = KeyOrders(stores.users, stores.keys, claims)
         self._resolver = resolver
+        self._notices = notices
         self._clock = clock
 
     async def AuthenticateToken(
@@ -196,6 +205,19 @@ class IdentityServicer(identity_pb2_grpc.IdentityServiceServicer):
         caller = await self._caller(request.caller_token_id)
         await self._keys.remove(caller, reference("key", request.key))
         return pb.RemoveKeyResponse()
+
+    async def GetNotices(self, request: pb.GetNoticesRequest, context: Context) -> pb.GetNoticesResponse:
+        """Gets when a user is mailed."""
+        caller = await self._caller(request.caller_token_id)
+        user = await self._notices.get(caller, reference("user", request.user))
+        return pb.GetNoticesResponse(notices=wire.notices_to_proto(user, available=self._notices.available))
+
+    async def SetNotices(self, request: pb.SetNoticesRequest, context: Context) -> pb.SetNoticesResponse:
+        """Sets when a user is mailed."""
+        caller = await self._caller(request.caller_token_id)
+        notify = wire.notify_from_proto(request.notify)
+        user = await self._notices.set(caller, reference("user", request.user), notify)
+        return pb.SetNoticesResponse(notices=wire.notices_to_proto(user, available=self._notices.available))
 
     async def ResolveKeys(self, request: pb.ResolveKeysRequest, context: Context) -> pb.ResolveKeysResponse:
         """Finds a person's keys in all places."""

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from servicekit.logging import get_logger
-from services.billing.errors import GithubOffError, InvalidFieldError, KeyNotFoundError, NotAllowedError
+from services.billing.errors import GithubOffError, InvalidFieldError, KeyNotFoundError
 from services.billing.identity.caller import Caller
 from services.billing.identity.rights import Scope
 from services.billing.identity.ssh_key import SshKey, check_key, check_name
 from services.billing.identity.user import User, check_github_name
 from services.billing.keys.github_claims import Challenge, GithubClaims
+from services.billing.service.own_user import own_user
 from services.billing.store.key_store import KeyStore
 from services.billing.store.user_store import UserStore
 
@@ -63,14 +64,8 @@ class KeyOrders:
         return self._claims
 
     async def _owner(self, caller: Caller, user: str, scope: Scope = Scope.MANAGE) -> User:
-        if user and user not in {caller.user.user_id, caller.user.name}:
-            caller.require(Scope.ADMIN)
-            return await self._users.get(user)
-        if not caller.charges_own_account:
-            # Members share such a token: one of them could let themselves in wherever its user may log in.
-            raise NotAllowedError("This token charges a team. Keys are for a token that charges your own account.")
-        caller.require(scope)
-        return caller.user
+        # With a key of theirs, one member of a team could enter wherever the shared token's user may log in.
+        return await own_user(self._users, caller, user, scope, "Keys")
 
 
 def claimed_name(text: str) -> str:

@@ -28,11 +28,13 @@ from services.billing.ledger import books
 from services.billing.ledger import grants as lots
 from services.billing.ledger.books import Balance, PostingKind, movement
 from services.billing.ledger.budgets import Period, period_start
+from services.billing.ledger.end_notice import EndNotice
 from services.billing.ledger.grants import Grant
 from services.billing.ledger.holds import NO_PURPOSE, Hold, HoldState, Purpose
 from services.billing.ledger.wanted_time import WantedTime
 from services.billing.store.account_store import read_account
 from services.billing.store.budget_store import ChargedSums, limits_of
+from services.billing.store.end_notice_store import EndNoticeStore
 from services.billing.store.journal import Entry, Journal, TransactionKind
 from services.billing.store.tables import grants, holds, transactions
 from vocabulary.money import MICROSECOND, Tariff
@@ -102,6 +104,7 @@ class LedgerStore:
         new_id: Callable[[str], str],
         free_micros_per_day: int = 0,
         charged: ChargedSums | None = None,
+        notices: EndNoticeStore | None = None,
     ) -> None:
         self._database = database
         self._journal = journal
@@ -109,6 +112,7 @@ class LedgerStore:
         self._new_id = new_id
         self._free_micros_per_day = free_micros_per_day
         self._charged = charged or ChargedSums(database)
+        self._notices = notices
 
     async def grant(
         self, account_id: str, amount_micros: int, key: str, description: str, expire_time: datetime | None = None
@@ -267,13 +271,15 @@ class LedgerStore:
         gpus: int = 0,
         final: bool = True,
         reason: str = "",
+        notice: EndNotice | None = None,
     ) -> Receipt:
         """Charges a hold, at most what it still holds; if `final`, gives the rest back and ends it.
 
         The charge is the price of `billable`, a time and the type of the GPU that it was spent on, if the hold has
         prices, and else `amount_micros`. If `in_all`, the time is counted from the beginning of the work, and what
         parts have charged is left out of it. The work got so many `gpus`; 0: as many as the hold is for. `reason` says
-        why the charge is less than the time that was used. A hold has one final settlement.
+        why the charge is less than the time that was used. A hold has one final settlement; `notice`, given with it,
+        becomes a mail to its user.
         """
         kind = TransactionKind.SETTLEMENT if final else TransactionKind.PART_SETTLEMENT
         async with self._database.short_transaction() as connection:
@@ -302,6 +308,8 @@ class LedgerStore:
             wanted = _Wanted(kind, account.account_id, charged, key, description, hold_id, reason)
             lines = books.charge(account.account_id, charged, released)
             receipt = await self._record(connection, account, wanted, lines)
+            if notice and self._notices:
+                await self._notices.add(connection, after, notice, billable[0] if billable else timedelta(0))
             return replace(receipt, hold_micros=after.amount_micros, hold_charged_micros=after.charged_micros)
 
     async def refund(self, hold_id: str, amount_micros: int, key: str, description: str) -> Receipt:

@@ -46,6 +46,7 @@ users = Table(
     Column("disable_time", Instant),
     # In lower case; null: not known.
     Column("github_name", Text),
+    Column("notify", Text, nullable=False, server_default="never"),
     UniqueConstraint("issuer", "subject", name="users_outside_identity"),
     Index("users_github_name", "github_name", unique=True),
 )
@@ -140,6 +141,24 @@ holds = Table(
     Column("queue", Text, nullable=False, index=True),
     Column("problem", Text, nullable=False),
     Column("gpu_type", Text, nullable=False),
+)
+
+end_notices = Table(
+    "end_notices",
+    metadata,
+    # A hold is settled for the last time once, so there is one mail at most.
+    Column("hold_id", Text, ForeignKey("holds.hold_id"), primary_key=True),
+    Column("user_id", Text, ForeignKey("users.user_id"), nullable=False),
+    Column("subject", Text, nullable=False),
+    Column("body", Text, nullable=False),
+    Column("create_time", Instant, nullable=False, index=True),
+    Column("outcome", Text, nullable=False),
+    Column("attempts", Integer, nullable=False),
+    # As in alert_deliveries.
+    Column("time", Instant, nullable=False),
+    Column("failure", Text, nullable=False),
+    Index("end_notices_user_time", "user_id", "create_time"),
+    Index("end_notices_due", "outcome", "time"),
 )
 
 grants = Table(

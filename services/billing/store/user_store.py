@@ -12,7 +12,7 @@ from servicekit.clock import Clock
 from servicekit.db.database import Database
 from services.billing.errors import GithubNameTakenError, NameTakenError, UserNotFoundError
 from services.billing.identity.rights import Role
-from services.billing.identity.user import User
+from services.billing.identity.user import Notify, User
 from services.billing.store.account_store import open_account
 from services.billing.store.administrators import administrator_kept, one_change_at_a_time
 from services.billing.store.tables import users
@@ -92,6 +92,12 @@ class UserStore:
             await connection.execute(update(users).where(users.c.user_id == found.user_id).values(changes))
             return await read_user(connection, found.user_id)
 
+    async def set_notify(self, user_id: str, notify: Notify) -> User:
+        """Sets when a user is mailed; raises UserNotFoundError."""
+        async with self._database.transaction() as connection:
+            await connection.execute(update(users).where(users.c.user_id == user_id).values(notify=notify.value))
+            return await read_user(connection, user_id)
+
 
 async def _check_free(connection: AsyncConnection, user: User, github_name: Any) -> None:  # noqa: ANN401 - of a row
     others = select(users.c.user_id).where(users.c.github_name == github_name, users.c.user_id != user.user_id)
@@ -138,4 +144,5 @@ def user_from_row(row: Row[Any]) -> User:
         subject=row.subject or "",
         disable_time=row.disable_time,
         github_name=row.github_name or "",
+        notify=Notify(row.notify),
     )

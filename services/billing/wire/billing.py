@@ -15,6 +15,7 @@ from services.billing.identity.account import Account
 from services.billing.ledger.books import PostingKind
 from services.billing.ledger.budgets import Budget as Limit
 from services.billing.ledger.budgets import Period, Scope
+from services.billing.ledger.end_notice import EndNotice
 from services.billing.ledger.grants import Grant
 from services.billing.ledger.holds import Purpose
 from services.billing.ledger.machine_usage import MachineUsage, Use
@@ -110,6 +111,17 @@ def usage_from_proto(request: pb.RecordMachineUsageRequest) -> MachineUsage:
         ready_time=optional_instant("ready_time", request, request.ready_time),
         uses=tuple(Use(use.subject, time_from_proto("uses", use.gpu_time)) for use in request.uses),
     )
+
+
+def notice_from_proto(request: pb.SettleChargeRequest, *, is_scheduler: bool) -> EndNotice | None:
+    """How the hold's work ended; None if that is not said. Raises InvalidFieldError."""
+    if not request.HasField("notice"):
+        return None
+    if request.partial or not is_scheduler:
+        raise InvalidFieldError("notice", "is the scheduler's alone, with the last settlement; leave it out")
+    given = request.notice
+    most_micros = given.most_micros if given.HasField("most_micros") else None
+    return EndNotice(given.kind, given.name, given.status, given.well, given.message, most_micros)
 
 
 def purpose_from_proto(request: pb.ReserveCreditRequest) -> Purpose:

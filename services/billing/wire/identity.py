@@ -14,7 +14,7 @@ from services.billing.identity.caller import Caller
 from services.billing.identity.rights import Role, Scope
 from services.billing.identity.ssh_key import SshKey, fingerprint_of
 from services.billing.identity.team import MemberLevel, Origin, Team
-from services.billing.identity.user import User
+from services.billing.identity.user import Notify, User
 from services.billing.keys.key_resolver import Resolved
 from services.billing.store.token_store import ListedToken
 
@@ -25,6 +25,8 @@ _ROLES = {one: pb.Role.Value(f"ROLE_{one.name}") for one in Role}
 _ROLES_BY_NUMBER: dict[int, Role] = {number: role for role, number in _ROLES.items()}
 _LEVELS = {one: pb.MemberLevel.Value(f"MEMBER_LEVEL_{one.name}") for one in MemberLevel}
 _LEVELS_BY_NUMBER: dict[int, MemberLevel] = {number: level for level, number in _LEVELS.items()}
+_NOTIFY = {one: pb.Notify.Value(f"NOTIFY_{one.name}") for one in Notify}
+_NOTIFY_BY_NUMBER: dict[int, Notify] = {number: notify for notify, number in _NOTIFY.items()}
 _OWNERS = {
     None: pb.ACCOUNT_OWNER_UNSPECIFIED,
     OwnerKind.USER: pb.ACCOUNT_OWNER_USER,
@@ -97,6 +99,18 @@ def user_to_proto(user: User) -> pb.User:
         subject=user.subject,
         github_name=user.github_name,
     )
+
+
+def notify_from_proto(number: int) -> Notify:
+    """The choice with this number; raises InvalidFieldError for none and for an unknown one."""
+    if number not in _NOTIFY_BY_NUMBER:
+        raise InvalidFieldError("notify", f"must be one of {', '.join(Notify)}")
+    return _NOTIFY_BY_NUMBER[number]
+
+
+def notices_to_proto(user: User, *, available: bool) -> pb.Notices:
+    """When and where a user is mailed, as a proto."""
+    return pb.Notices(notify=_NOTIFY[user.notify], email=user.email, available=available)
 
 
 def team_to_proto(team: Team) -> pb.Team:

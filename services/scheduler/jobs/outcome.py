@@ -8,7 +8,7 @@ from datetime import timedelta
 from services.scheduler.jobs.job import Job
 from services.scheduler.jobs.spec import JobSpec
 from services.scheduler.jobs.states import JobState
-from vocabulary.verdicts import CANCELLED, INFRA_ERROR, is_about_the_submission
+from vocabulary.verdicts import ACCEPTED, CANCELLED, INFRA_ERROR, is_about_the_submission
 
 MISSING_TORCH = "missing_torch"
 """Reason of an infrastructure error: the machine is healthy but cannot evaluate problem definitions."""
@@ -81,3 +81,15 @@ def ending_of(verdict: str, *, cancel_requested: bool) -> JobState | None:
     if verdict == CANCELLED and cancel_requested:
         return JobState.CANCELLED
     return JobState.FINISHED if is_about_the_submission(verdict) else None
+
+
+def ended_well(job: Job) -> bool:
+    """True if a job that is settled, or being settled, ended as its user wanted.
+
+    People give a reservation that they have used back by cancelling it.
+    """
+    reservation = job.reservation
+    if job.ending is JobState.FINISHED:
+        return reservation is not None or job.verdict == ACCEPTED
+    was_used = reservation is not None and reservation.active_time is not None and not reservation.end_reason
+    return job.ending is JobState.CANCELLED and was_used

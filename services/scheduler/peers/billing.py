@@ -28,12 +28,14 @@ from servicekit.rpc.errors import rpc_failure
 from servicekit.rpc.proto_time import duration_to_proto
 from services.scheduler.jobs.errors import BillingUnreachableError, CreditRefusedError, InvalidFieldError
 from services.scheduler.jobs.job import Job
-from services.scheduler.jobs.reservation import PART
+from services.scheduler.jobs.outcome import ended_well
+from services.scheduler.jobs.reservation import PART, state_of
 from services.scheduler.jobs.resources import WHOLE_GPU
 from services.scheduler.peers.rpc_codes import ServiceCalls
 from submissions.modes import MODES
 from vocabulary.readings import Reading
 from vocabulary.slots import gpus_for
+from vocabulary.verdicts import ACCEPTED, is_about_the_submission, status_of
 
 log = get_logger(__name__)
 
@@ -156,6 +158,8 @@ class Billing:
             reason="" if billable.ToTimedelta() else _why_free(job),
             idempotency_key=f"job:{job.job_id}:{job.attempt}",
             description=f"{_kind_of(job)} {job.job_id}, {_what_ran(job, billable.ToTimedelta())}{_in_place(job)}",
+            # A job that has no end was never submitted: only its hold is given back.
+            notice=_notice_of(job) if job.ending else None,
         )
         return await self._settled(job, request)
 
@@ -213,6 +217,24 @@ class Billing:
             log.exception("billing refuses a settlement", extra={"job_id": job.job_id, "hold_id": request.hold_id})
             return 0
         return answer.hold_charged_micros
+
+
+def _notice_of(job: Job) -> billing_pb2.EndNotice:
+    reservation, submission, ending = job.reservation, job.spec.submission, job.ending or job.state
+    if reservation:
+        status = state_of(ending, reservation, is_cancelled=False).upper()
+    else:
+        status = status_of(job.verdict, MODES.get(submission.mode) or "")
+    # What is said of a program that failed may quote it, as compilers and assertions do: a mail leaves that out.
+    may_quote = job.verdict != ACCEPTED and is_about_the_submission(job.verdict)
+    return billing_pb2.EndNotice(
+        kind="reservation" if reservation else "submission",
+        name=reservation.name if reservation else job.spec.name,
+        status=status,
+        well=ended_well(job),
+        message="" if may_quote else job.message,
+        most_micros=job.cost_micros if reservation else None,
+    )
 
 
 def _kind_of(job: Job) -> str:
