@@ -186,6 +186,7 @@ PANELS: dict[str, dict[str, Entry]] = {
         "teams": Entry("identity.teams"),
         "tokens": Entry("identity.tokens"),
         "accounts": Entry("identity.accounts"),
+        "notices": Entry("notices.notices", ("wavepool notices", "wavepool notices failed")),
     },
     "This machine": {
         "login": Entry(

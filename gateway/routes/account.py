@@ -1,21 +1,25 @@
-"""`/api/v1/me`, `/api/v1/limits` and `/api/v1/costs`: the caller, and the limits and costs of the caller's account."""
+"""`/api/v1/me`, `/api/v1/limits` and `/api/v1/costs`: the caller, mails to them, and their limits and costs."""
 
 from __future__ import annotations
 
 import asyncio
 from datetime import datetime
+from enum import StrEnum
 from typing import Annotated
 
 from fastapi import APIRouter, Query
-from pydantic import BaseModel, Field
-from wavepool.billing.v1 import billing_pb2
+from pydantic import BaseModel, ConfigDict, Field
+from wavepool.billing.v1 import billing_pb2, identity_pb2
 from wavepool.billing.v1.billing_pb2 import GetBalanceRequest, ListPostingsRequest
+from wavepool.billing.v1.identity_pb2 import GetNoticesRequest, Notify, SetNoticesRequest
 from wavepool.scheduler.v1.scheduler_pb2 import GetAllowanceRequest
 
-from gateway.dependencies import TheAccount, TheCaller, TheGateway
+from gateway.dependencies import TheAccount, TheCaller, TheGateway, TheManager
 from gateway.http.route_docs import problems
+from gateway.routes.identity_calls import UserQuery, call
 from gateway.submissions.allowance import Limits
 from gateway.upstreams import CALL_TIMEOUT_SECONDS
+from gateway.words.enum_names import notify_word
 from gateway.words.shown import shown
 
 router = APIRouter(tags=["account"])
@@ -59,10 +63,51 @@ class Me(BaseModel):
     expire_time: Annotated[datetime | None, Field(description="When the token stops working; null: never.")]
 
 
+class NotifyWord(StrEnum):
+    """When a user is mailed about the end of a submission or reservation."""
+
+    NEVER = "never"
+    FAILED = "failed"
+    ALWAYS = "always"
+
+
+class NoticesChange(BaseModel):
+    """A new choice."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"notify": "failed"}]})
+
+    notify: Annotated[
+        NotifyWord, Field(description="`failed`: if it did not end well, such as with a wrong answer, or cancelled.")
+    ]
+
+
+class Notices(BaseModel):
+    """When and where a user is mailed about the end of a submission or reservation."""
+
+    notify: Annotated[str, Field(description="`never`, `failed` or `always`.")]
+    email: Annotated[str, Field(description="The user's address; empty: none is known.")]
+    available: Annotated[bool, Field(description="False: no mail is sent, as the operator has set no mail server.")]
+
+
 @router.get("/me")
 async def get_me(caller: TheCaller) -> Me:
     """Get the user that your token belongs to, and what it may do."""
     return Me.model_validate(caller, from_attributes=True)
+
+
+@router.get("/me/notices", responses=problems(403, 404))
+async def get_notices(caller: TheAccount, gateway: TheGateway, user: UserQuery = "") -> Notices:
+    """Get when you are mailed about the end of a submission or reservation, and at which address."""
+    request = GetNoticesRequest(caller_token_id=caller.token_id, user=user)
+    return _notices_of((await call(gateway.upstreams.identity.GetNotices, request)).notices)
+
+
+@router.patch("/me/notices", responses=problems(403, 404, 409))
+async def set_notices(body: NoticesChange, caller: TheManager, gateway: TheGateway, user: UserQuery = "") -> Notices:
+    """Choose when you are mailed. Refused with 409 without an address, and if the operator has set no mail server."""
+    notify = Notify.Value(f"NOTIFY_{body.notify.name}")
+    request = SetNoticesRequest(caller_token_id=caller.token_id, user=user, notify=notify)
+    return _notices_of((await call(gateway.upstreams.identity.SetNotices, request)).notices)
 
 
 @router.get("/limits", responses=problems(404))
@@ -105,3 +150,7 @@ def costs_of(balance: billing_pb2.GetBalanceResponse, page: billing_pb2.ListPost
         postings=[shown(Posting, posting) for posting in page.postings],
         next_page_token=page.next_page_token,
     )
+
+
+def _notices_of(notices: identity_pb2.Notices) -> Notices:
+    return shown(Notices, notices, notify=notify_word(notices.notify))

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Annotated, TypeVar
 
 import grpc
-from fastapi import Path
+from fastapi import Path, Query
 from pydantic import Field
 from wavepool.billing.v1.identity_pb2 import ListNamesRequest
 
@@ -29,6 +29,7 @@ GrantUsd = Annotated[
     float, Field(strict=True, ge=0, le=MOST_USD, description="First credit of the account, in dollars.")
 ]
 Reference = Annotated[str, Path(max_length=100, description="An id or a name.")]
+UserQuery = Annotated[str, Query(max_length=100, description="A user's id or name, for administrators; default: you.")]
 
 
 async def call(

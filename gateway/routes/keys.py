@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query, Response
+from fastapi import APIRouter, Path, Response
 from pydantic import BaseModel, ConfigDict, Field
 from wavepool.billing.v1.identity_pb2 import (
     AddKeyRequest,
@@ -19,13 +19,12 @@ from gateway.dependencies import TheAccount, TheGateway, TheManager
 from gateway.http.json_route import JsonRoute
 from gateway.http.route_docs import problems
 from gateway.reservations.schemas import PublicKey
-from gateway.routes.identity_calls import call
+from gateway.routes.identity_calls import UserQuery, call
 from gateway.words.shown import shown
 
 router = APIRouter(prefix="/keys", tags=["keys"], route_class=JsonRoute)
 
 GithubName = Annotated[str, Field(min_length=1, max_length=39)]
-UserQuery = Annotated[str, Query(max_length=100, description="A user's id or name, for administrators; default: you.")]
 
 
 class KeyRequest(BaseModel):

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, WithJsonSchema
 from wavepool.billing.v1.alerts_pb2 import AlertComparison
-from wavepool.billing.v1.identity_pb2 import AccountOwner, MemberLevel, Role
+from wavepool.billing.v1.identity_pb2 import AccountOwner, MemberLevel, Notify, Role
 from wavepool.executor.v1.run_event_pb2 import (
     BenchmarkStage,
     Bound,
@@ -76,6 +76,11 @@ def role_word(number: int) -> str:
 def level_word(number: int) -> str:
     """HTTP's name for what a member of a team may do: `member`, `manager`."""
     return enum_name(MemberLevel.Name, "MEMBER_LEVEL_", number).lower()
+
+
+def notify_word(number: int) -> str:
+    """HTTP's name for when a user is mailed: `never`, `failed`, `always`."""
+    return enum_name(Notify.Name, "NOTIFY_", number).lower()
 
 
 def owner_word(number: int) -> str | None:

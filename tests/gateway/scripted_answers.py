@@ -145,6 +145,8 @@ _BY_HAND = "PRICE_SOURCE_ADMINISTRATOR"
 _SPEEDUP = {"speedup": 1.5, "speedup_low": 1.4, "speedup_high": 1.6}
 _LOAD = {"waiting_jobs": 2, "running_jobs": 1}
 
+NOTICES = {"notify": identity_pb2.NOTIFY_FAILED, "email": "ada@example.org", "available": True}
+
 ANSWERS: dict[str, Any] = {
     # Machines
     "ResumeRenting": {"resumed_sources": [STOPPED]},
@@ -246,6 +248,7 @@ ANSWERS: dict[str, Any] = {
     "AddKey": {"key": KEY},
     "ListKeys": {"keys": [KEY]},
     "RemoveKey": {},
+    **{rpc: {"notices": NOTICES} for rpc in ("GetNotices", "SetNotices")},
     "BeginGithubClaim": {"challenge": "sign this", "fingerprints": ["SHA256:ab"]},
     "FinishGithubClaim": {"user": {"github_name": "alice"}},
     **{rpc: {"user": USER} for rpc in ("CreateUser", "GetUser", "UpdateUser")},

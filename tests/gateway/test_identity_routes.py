@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+import grpc
 import pytest
 from wavepool.billing.v1 import identity_pb2
 
+from tests.gateway.refusals import refusal
 from tests.gateway.running_gateway import RunningGateway
 from tests.gateway.scripted_services import ADMIN_TOKEN, OPERATOR_TOKEN, USER_TOKEN
 
@@ -125,6 +127,25 @@ async def test_a_name_on_github_is_claimed_with_a_signature(gateway: RunningGate
     )
 
 
+async def test_a_user_sees_and_chooses_when_to_be_mailed(gateway: RunningGateway) -> None:
+    shown = await gateway.http.get("/api/v1/me/notices", params={"user": "bob"})
+    body = {"notify": "failed", "email": "ada@example.org", "available": True}
+    assert (shown.status_code, shown.json()) == (200, body)
+    assert (gateway.calls["GetNotices"][-1].caller_token_id, gateway.calls["GetNotices"][-1].user) == ("tok_1", "bob")
+    changed = await gateway.http.patch("/api/v1/me/notices", json={"notify": "always"})
+    assert (changed.status_code, changed.json()) == (200, body)
+    request = gateway.calls["SetNotices"][-1]
+    assert (request.caller_token_id, request.user, request.notify) == ("tok_1", "", identity_pb2.NOTIFY_ALWAYS)
+    wrong = await gateway.http.patch("/api/v1/me/notices", json={"notify": "sometimes"})
+    assert (wrong.status_code, wrong.json()["errors"][0]["field"]) == (422, "notify")
+
+
+async def test_a_choice_that_billing_refuses_says_what_to_do(gateway: RunningGateway) -> None:
+    gateway.refusals["SetNotices"] = refusal(grpc.StatusCode.FAILED_PRECONDITION, "ask an administrator")
+    refused = await gateway.http.patch("/api/v1/me/notices", json={"notify": "always"})
+    assert (refused.status_code, refused.json()["detail"]) == (409, "ask an administrator")
+
+
 NEEDS = [
     ("read", "GET", "/api/v1/submissions"),
     ("read", "GET", "/api/v1/rankings"),
@@ -199,6 +220,8 @@ NEEDS = [
     ("manage", "DELETE", "/api/v1/keys/SHA256:ab/cd"),
     ("manage", "POST", "/api/v1/keys/claims"),
     ("manage", "PUT", "/api/v1/keys/claims"),
+    ("read", "GET", "/api/v1/me/notices"),
+    ("manage", "PATCH", "/api/v1/me/notices"),
     ("read", "GET", "/api/v1/accounts"),
     ("read", "GET", "/api/v1/accounts/ada"),
     ("admin", "POST", "/api/v1/accounts"),
@@ -257,6 +280,7 @@ BODIES = {
     "POST /api/v1/keys/claims": {"github_name": "alice"},
     "PUT /api/v1/keys/claims": {"github_name": "alice", "challenge": "x", "signature": "x"},
     "/api/v1/users/ada": {},
+    "/api/v1/me/notices": {"notify": "always"},
     "/api/v1/alerts/test": {},
     "PUT /api/v1/gpu-types/MI300X/maintenance": {"reason": "x"},
     "/api/v1/billing/grants": {"account_id": "a", "amount_usd": 1},

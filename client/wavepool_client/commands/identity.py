@@ -135,7 +135,7 @@ def create_user(
     name: NameArgument,
     *,
     role: RoleOption = Role.USER,
-    email: Annotated[str, typer.Option(help="For alerts and statements.")] = "",
+    email: Annotated[str, typer.Option(help="For mails about ends (`wavepool notices`).")] = "",
     grant: GrantOption = 0.0,
 ) -> Shown:
     """Add a user with an account of the same name."""
