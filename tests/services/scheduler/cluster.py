@@ -41,7 +41,7 @@ from tests.services.scheduler.scripted_sessions import ScriptedSessions
 ACCOUNT = "account-1"
 USER = "user-1"
 KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIMo2DOvPDrT0rAYGdkNVCwkMhi+X4vXh5QD4Mo3Bolq+"
-TIMEOUT_SECONDS = 10.0
+TIMEOUT_SECONDS = 60.0
 PROBLEM = SimpleNamespace(
     slug="leaky-relu",
     title="Leaky ReLU",
@@ -276,7 +276,7 @@ async def scripted_cluster(data_dir: Path, **settings: Any) -> AsyncGenerator[Cl
         "billing_target": f"127.0.0.1:{ports[2]}",
         "sweep_interval": timedelta(milliseconds=200),
         "poll_interval": timedelta(milliseconds=200),
-        "reattach_window": timedelta(seconds=1),
+        "reattach_window": timedelta(minutes=1),
     }
     cluster = Cluster(SchedulerSettings(**(defaults | settings)), pool, billing, executor, sessions)
     try:
