@@ -9,7 +9,7 @@ import sys
 from asyncio.subprocess import Process
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,16 @@ from services.scheduler.server import MIGRATIONS
 from tests.job_specs import sound_spec
 from tests.refused_calls import refused
 from tests.service_token import AllowedCaller
-from tests.services.scheduler.cluster import ACCOUNT, USER, Cluster, is_run, kinds, scripted_cluster, until
+from tests.services.scheduler.cluster import (
+    ACCOUNT,
+    USER,
+    Cluster,
+    LaterClock,
+    is_run,
+    kinds,
+    scripted_cluster,
+    until,
+)
 from tests.services.scheduler.scripted_executor import PASSING, compiling
 
 PASSED = ["queued", "provisioning", "compiling", "checking", "test_result", "test_result", "ended"]
@@ -51,7 +60,7 @@ async def first(tmp_path: Path, database_url: str) -> AsyncIterator[Cluster]:
 async def another(first: Cluster, **settings: Any) -> AsyncGenerator[Cluster]:
     """Another scheduler on the same database, with the same neighbours."""
     changed = first.settings.model_copy(update=settings)
-    cluster = Cluster(changed, first.pool, first.billing, first.executor, first.sessions)
+    cluster = Cluster(changed, first.pool, first.billing, first.executor, first.sessions, first.clock)
     await cluster.start()
     try:
         yield cluster
@@ -143,21 +152,22 @@ async def test_a_leader_that_stops_hands_its_runs_over_at_once(first: Cluster) -
 
 
 async def test_a_reservation_that_starts_later_is_kept_by_the_next_leader_and_starts_once(first: Cluster) -> None:
+    first.clock = first.sessions.clock = clock = LaterClock()
     await first.start()
-    lead = timedelta(seconds=1)
-    async with another(first, dated_lead=lead) as follower:
-        start = datetime.now(UTC).replace(microsecond=0) + timedelta(hours=1)
-        later = datetime.now(UTC).replace(microsecond=0) + timedelta(seconds=4)
+    async with another(first) as follower:
+        start = clock.now().replace(microsecond=0) + HOUR
+        soon_start = start - HOUR / 2
         made = await follower.reserve("later", start_time=start)
-        soon = await follower.reserve("soon", start_time=later, duration={"seconds": 600})
+        soon = await follower.reserve("soon", start_time=soon_start, duration={"seconds": 600})
         assert made.state == soon.state == reservations_pb2.RESERVATION_STATE_PENDING
         await first.stop()
         assert follower.scheduler
         dated = follower.scheduler.dated
         await until(lambda: dated.is_loaded)
         await refused(follower.reserve("overlap", start_time=start + timedelta(minutes=5)), "nearest start")
+        clock.later = HOUR / 2
         await follower.reservation_events(soon.reservation_id, "active")
-        assert (await follower.reservation(soon.reservation_id)).active_time.ToDatetime(UTC) >= later
+        assert (await follower.reservation(soon.reservation_id)).active_time.ToDatetime(UTC) >= soon_start
         assert len(follower.pool.granted) == 1
 
 
