@@ -235,11 +235,12 @@ class Passes:
 
 @ON_POSTGRES
 async def test_after_the_term_a_leader_makes_no_pass_of_a_loop_until_the_database_has_confirmed_its_epoch(
-    url: str,
+    url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with leading(url, timedelta(milliseconds=300)) as (lease, database):
-        while lease.is_sure:
-            await asyncio.sleep(0.01)
+    async with leading(url) as (lease, database):
+        now = leader_lease._now
+        monkeypatch.setattr(leader_lease, "_now", lambda: now() + LONG.total_seconds())
+        assert not lease.is_sure
         passes = Passes()
         loop = asyncio.create_task(WhileSure(passes, lease).run_once())
         # The database has seen this write, but the process cannot know for how long its answer holds.
@@ -304,8 +305,13 @@ async def test_a_take_over_ends_a_transaction_whose_process_was_stopped_in_the_m
 
 
 @ON_POSTGRES
-async def test_a_take_over_ends_all_transactions_of_a_stopped_process_at_once(url: str) -> None:
-    async with leading(url) as (_, database), candidate(url, SHORT) as (new, _), AsyncExitStack() as stack:
+async def test_a_take_over_ends_all_transactions_of_a_stopped_process_at_once(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(leader_lease, "BLOCKED_SECONDS", 1.5)
+    # Much longer than it waits for the first of them, and shorter than if it waited so long for each.
+    term = timedelta(seconds=7)
+    async with leading(url) as (_, database), candidate(url, term) as (new, _), AsyncExitStack() as stack:
         for _ in range(8):
             stack.push_async_exit(suppressing_breaks)
             await stack.enter_async_context(database.transaction())
