@@ -19,9 +19,9 @@ from services.vmpool.config import VmPoolSettings
 from services.vmpool.lifecycle.driver import MachineDriver
 from services.vmpool.lifecycle.health_book import HealthBook
 from services.vmpool.lifecycle.load_book import LoadBook
-from services.vmpool.lifecycle.machine_poller import WAIT_SECONDS, MachinePoller
+from services.vmpool.lifecycle.machine_poller import MachinePoller
 from services.vmpool.lifecycle.orphans import LOOK_SECONDS, Orphans
-from services.vmpool.lifecycle.reconciler import ORDER_SECONDS, PASS_SECONDS, Reconciler
+from services.vmpool.lifecycle.reconciler import ORDER_SECONDS, Reconciler
 from services.vmpool.lifecycle.record import Record
 from services.vmpool.lifecycle.releaser import RELEASE_SECONDS, Releaser
 from services.vmpool.machines.lease import Lease, LeaseRequest
@@ -92,13 +92,15 @@ class Bench:
         self.machines = self.vmpool.pool.machines
         self.leases = self.vmpool.pool.leases
         self.reconciler = self.vmpool.reconciler
-        self._poller = MachinePoller(self.vmpool.pool.providers)
+        self._poller = self.reconciler._driver._poller
+        # A test that is stalled for a second or two still finds what its passes have made.
+        self.reconciler._pass_seconds = self._poller._wait_seconds = DEADLINE_SECONDS
 
     def reconcile_with(
         self,
-        answer_seconds: float = WAIT_SECONDS,
+        answer_seconds: float = DEADLINE_SECONDS,
         release_seconds: float = RELEASE_SECONDS,
-        pass_seconds: float = PASS_SECONDS,
+        pass_seconds: float = DEADLINE_SECONDS,
         order_seconds: float = ORDER_SECONDS,
         look_seconds: float = LOOK_SECONDS,
     ) -> None:

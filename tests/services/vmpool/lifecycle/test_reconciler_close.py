@@ -25,6 +25,7 @@ async def test_stopping_the_pool_ends_its_machines_whatever_they_do(bench: Bench
 
 
 async def test_a_machine_whose_order_is_under_way_when_the_pool_stops_is_released_too(bench: Bench) -> None:
+    bench.reconcile_with(pass_seconds=0.01)
     bench.provider.slow_order = asyncio.Event()
     await bench.demand()
     await bench.passes()
@@ -35,7 +36,7 @@ async def test_a_machine_whose_order_is_under_way_when_the_pool_stops_is_release
 
 
 async def test_an_order_that_arrives_after_the_pool_has_ended_is_released_by_the_next_one(bench: Bench) -> None:
-    bench.reconcile_with(order_seconds=0.01)
+    bench.reconcile_with(pass_seconds=0.01, order_seconds=0.01)
     bench.provider.slow_order = asyncio.Event()
     await bench.demand()
     await bench.passes()
@@ -57,7 +58,7 @@ async def test_an_order_that_arrives_after_the_pool_has_ended_is_released_by_the
 
 
 async def test_an_order_that_never_arrives_is_given_up_in_time(bench: Bench) -> None:
-    bench.reconcile_with(order_seconds=0.01)
+    bench.reconcile_with(pass_seconds=0.01, order_seconds=0.01)
     bench.provider.slow_order = asyncio.Event()
     await bench.demand()
     await bench.passes()
