@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from wavepool.billing.v1.alerts_pb2_grpc import AlertServiceAsyncStub
     from wavepool.billing.v1.billing_pb2_grpc import BillingServiceAsyncStub
 
-DEADLINE_SECONDS = 30
+DEADLINE_SECONDS = 90
+"""Enough for a process that starts on a busy computer."""
 
 
 @contextmanager

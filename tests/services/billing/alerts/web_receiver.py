@@ -28,7 +28,7 @@ class WebReceiver:
     arrived: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(0))
     ended: threading.Event = field(default_factory=threading.Event)
 
-    def next(self, seconds: float = 20) -> Posted:
+    def next(self, seconds: float = 60) -> Posted:
         """Waits for the next post."""
         assert self.arrived.acquire(timeout=seconds), "nothing was posted"
         return self.posted[-1]
