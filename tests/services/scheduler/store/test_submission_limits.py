@@ -115,7 +115,7 @@ async def test_an_account_without_jobs_has_its_whole_allowance(store: JobStore) 
     assert (use.remaining, use.submissions, use.renew_after) == (4, 0, None)
 
 
-@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(
     rounds=st.lists(
         st.tuples(
