@@ -167,6 +167,8 @@ class Session:
         self._reason: session_pb2.SessionEndReason.ValueType | None = None
         self._details = ""
         self._tunnels: dict[int, Tunnel] = {}
+        self._unclosed: set[int] = set()
+        """Connections of which the first program has not told the end: it tells of a login later than it happens."""
         self._logins: dict[int, Key] = {}
         self._changing = asyncio.Lock()
         """Held while keys change: the last to ask is right."""
@@ -244,6 +246,7 @@ class Session:
         if self._sandbox is not None:
             self.leaves_processes = not await self._sandbox.destroy()
         self._release_image()
+        self._unclosed.clear()
         for connection in list(self._logins):
             self._log_out(connection)
         if self._home is not None:
@@ -392,6 +395,7 @@ class Session:
             except SilentSessionError:
                 ours.close()
                 raise
+        self._unclosed.add(number)
         self._tunnels[number] = tunnel = Tunnel(ours)
         try:
             async with contextlib.aclosing(tunnel.carry(incoming)) as outgoing:
@@ -670,6 +674,7 @@ class Session:
         if kind == "log":
             self._take_line(connection, line)
             return
+        self._unclosed.discard(connection)
         self._log_out(connection)
         if kind == "gone":
             self._keys_used.pop(connection, None)
@@ -711,7 +716,7 @@ class Session:
         if connection in self._keys_used or not 0 < connection <= self._connection_count:
             return
         self._keys_used[connection] = key
-        if connection not in self._tunnels or self._login_count >= MOST_LOGINS:
+        if connection not in self._unclosed or self._login_count >= MOST_LOGINS:
             return
         self._login_count += 1
         self._logins[connection] = key

@@ -14,6 +14,7 @@ from wavepool.executor.v1 import session_pb2
 
 from services.executor.sandboxes.process_tree import descendants
 from services.executor.sessions import session
+from tests.services.executor.client import until
 from tests.services.executor.sandboxes.shell import processes_with
 from tests.services.executor.sessions.conftest import Machine
 from tests.services.executor.sessions.session_client import Person
@@ -152,6 +153,25 @@ async def test_logins_and_logouts_are_events_with_user_and_fingerprint(
 
     assert (login.user, login.fingerprint) == ("bob", bob.fingerprint)
     assert (logout.connection, logout.user) == (login.connection, "bob")
+
+
+async def test_a_login_of_which_the_session_tells_when_its_connection_is_over_is_an_event_all_the_same(
+    machine: Machine, bob: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with machine.session(bob) as access:
+        (its_session,) = machine.server.sessions._sessions.values()
+        take, late = its_session._take_step, list[tuple[int, str, str]]()
+        monkeypatch.setattr(its_session, "_take_step", lambda *step: late.append(step))
+        await access.run(bob, "true")
+        await until(lambda: "closed" in {kind for _, kind, _ in late} and not its_session._tunnels)
+        monkeypatch.undo()
+        for step in late:
+            take(*step)
+
+        login = (await access.events.reach("login")).login
+        logout = (await access.events.reach("logout")).logout
+
+    assert (login.user, logout.connection) == ("bob", login.connection)
 
 
 @pytest.mark.parametrize("disguise", ["", "env -u WAVEPOOL_USER", "env WAVEPOOL_USER=alice"])
