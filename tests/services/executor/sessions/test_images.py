@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import secrets
 import shutil
 import signal
 import sys
@@ -25,6 +26,7 @@ from services.executor.sessions.network import outer_addresses
 from tests.build_contexts import build_context
 from tests.image_registry import BUSYBOX, ImageRegistry, busybox, file, link, running_registry
 from tests.services.executor.client import StartExecutor
+from tests.services.executor.sandboxes.shell import processes_with
 from tests.services.executor.sessions.conftest import SLOTS, SYSTEM_PYTHON, Machine, TwoGpus
 from tests.services.executor.sessions.session_client import Person, SessionClient, name_of, session_request
 from tests.services.executor.sessions.test_network import NOBODY, opened, ordinary_user
@@ -41,10 +43,6 @@ def registry(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ImageRegistry
         config = {"Env": environment, "User": "root", "WorkingDir": "/opt"}
         running.push("tiny", busybox(file("opt/marker", "whole")), config=config)
         yield running
-
-
-def commands_of_all_processes() -> list[Path]:
-    return [path for path in Path("/proc").glob("[0-9]*/cmdline") if path.exists()]
 
 
 @pytest.fixture
@@ -316,13 +314,14 @@ async def test_the_images_own_command_runs_in_its_folder_and_the_session_outlive
 async def test_the_images_command_ends_with_the_session(
     image_machine: Machine, alice: Person, registry: ImageRegistry
 ) -> None:
-    config = {"Cmd": ["sh", "-c", "trap '' TERM HUP; echo begun; while :; do sleep 4713; done"]}
+    marker = f"86397.{secrets.randbelow(10**9)}"
+    config = {"Cmd": ["sh", "-c", f"trap '' TERM HUP; echo begun; while :; do sleep {marker}; done"]}
     registry.push("tiny", busybox(), tag="stubborn", config=config)
     image = f"{registry.address}/tiny:stubborn"
     async with image_machine.session(alice, slots=SLOTS[0], image=image, preserve_entrypoint=True) as access:
         assert (await access.run(alice, "until grep begun /workspace/entrypoint.log; do sleep 0.1; done"))[0] == 0
     assert not (await access.events.reach("ended")).ended.unkillable
-    assert b"4713" not in b"".join(one.read_bytes() for one in commands_of_all_processes())
+    assert not processes_with(marker)
 
 
 async def test_an_image_without_a_command_has_none_to_start(
