@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import grpc
@@ -10,6 +10,7 @@ import psutil
 import pytest
 from wavepool.executor.v1 import run_event_pb2
 
+from servicekit.clock import ManualClock
 from services.executor.devices.inventory import DeviceFacts
 from services.executor.leases.errors import ROOM_RETRY
 from tests.freezer import frozen
@@ -179,12 +180,14 @@ async def test_a_run_whose_judge_hangs_until_the_runs_limit_is_a_fault_of_ours_a
     start_executor: StartExecutor, tmp_path: Path
 ) -> None:
     others = psutil.Process().children()
-    _, client = await start_executor(judges=start_soon_killed_judge)
+    clock = ManualClock(datetime.now(UTC))
+    _, client = await start_executor(judges=start_soon_killed_judge, clock=clock)
     source = f"tell compiling\nwait {tmp_path / 'never'}"
-    stream = client.stream(request(source, longest_run=timedelta(seconds=2)))
+    stream = client.stream(request(source, longest_run=timedelta(seconds=0.4)))
     await stream.reach("compiling")
     judges = [child for child in psutil.Process().children() if child not in others]
     with frozen(one.pid for one in judges):
+        clock.advance(timedelta(seconds=1))
         [last] = [event async for event in stream]
     assert last.finished.verdict == run_event_pb2.VERDICT_INFRA_ERROR
     assert last.finished.billable.ToTimedelta() == timedelta(0)

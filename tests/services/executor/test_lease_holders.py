@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+import time
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import grpc
 from wavepool.executor.v1 import run_event_pb2
 
+from servicekit.clock import ManualClock
 from tests.services.executor.client import (
     QUICK,
     Client,
@@ -21,21 +23,31 @@ from tests.services.executor.client import (
 )
 
 
-async def test_a_run_ends_when_its_lease_expires(client: Client, tmp_path: Path) -> None:
-    events = await client.run(request(held(tmp_path / "never"), lease_expire_time=in_seconds(0.4)))
+async def test_a_run_ends_when_its_lease_expires(start_executor: StartExecutor, tmp_path: Path) -> None:
+    clock = ManualClock(datetime.now(UTC))
+    _, client = await start_executor(clock=clock)
+    stream = client.stream(request(held(tmp_path / "never"), lease_expire_time=in_seconds(0.4)))
+    await anext(stream)
 
-    assert events[-1].finished.verdict == run_event_pb2.VERDICT_CANCELLED
-    assert events[-1].finished.reason == "lease_expired"
+    clock.advance(timedelta(seconds=30))
+    [last] = [event async for event in stream]
+
+    assert last.finished.verdict == run_event_pb2.VERDICT_CANCELLED
+    assert last.finished.reason == "lease_expired"
 
 
-async def test_a_renewed_lease_keeps_its_run_alive(client: Client, tmp_path: Path) -> None:
-    asked = request(held(tmp_path / "gate"), lease_expire_time=in_seconds(2))
+async def test_a_renewed_lease_keeps_its_run_alive(start_executor: StartExecutor, tmp_path: Path) -> None:
+    clock = ManualClock(datetime.now(UTC))
+    _, client = await start_executor(clock=clock)
+    asked = request(held(tmp_path / "gate"), lease_expire_time=in_seconds(0.4))
     stream = client.stream(asked)
     await anext(stream)
-    before = asked.lease_expire_time.ToDatetime()
 
     await client.renew(asked.run_id, seconds=60)
-    await until(lambda: in_seconds(0).ToDatetime() > before + timedelta(seconds=0.1))
+    clock.advance(timedelta(seconds=30))
+    # An executor that still had the first lease would look at it within 0.4 s.
+    renewed = time.monotonic()
+    await until(lambda: time.monotonic() > renewed + 0.5)
     (tmp_path / "gate").touch()
 
     assert [name_of(event) async for event in stream] == ["checking", "finished"]
