@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterator
 
 import psutil
@@ -7,11 +8,14 @@ import pytest
 
 from tests.end_to_end.wavepool_processes import Wavepool, kernel, start, until
 
+SLOWER = kernel("slow_leaky_relu").replace("20 * 1000 * 1000", "999 * 1000 * 1000")
+"""Is checked for ten seconds and more, so that a cancellation is not too late on a busy machine."""
 STAGES = {
-    "COMPILING": ("many_templates", "check"),
-    "CHECKING": ("slow_leaky_relu", "check"),
-    "BENCHMARKING": ("slow_leaky_relu", "benchmark"),
-    "SANDBOX_OUTPUT": ("counts_slowly", "sandbox"),
+    # A build that has been kept would be there at once.
+    "COMPILING": (f"{kernel('many_templates')}// {secrets.token_hex(8)}\n", "check"),
+    "CHECKING": (SLOWER, "check"),
+    "BENCHMARKING": (kernel("slow_leaky_relu"), "benchmark"),
+    "SANDBOX_OUTPUT": (kernel("counts_slowly"), "sandbox"),
 }
 
 
@@ -35,8 +39,8 @@ def cold_wavepool(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Wavepool
 
 @pytest.mark.parametrize("stage", STAGES)
 def test_a_job_is_cancelled_in_each_stage(wavepool: Wavepool, stage: str) -> None:
-    name, mode = STAGES[stage]
-    job_id = wavepool.submit(kernel(name), mode, problem="" if mode == "sandbox" else "leaky-relu")
+    source, mode = STAGES[stage]
+    job_id = wavepool.submit(source, mode, problem="" if mode == "sandbox" else "leaky-relu")
     wavepool.wait_for_status(job_id, stage)
     cancel(wavepool, job_id)
     assert_cancelled(wavepool, job_id)
@@ -54,7 +58,7 @@ def test_a_job_is_cancelled_while_it_waits_for_its_turn(wavepool: Wavepool) -> N
 
 
 def test_a_job_is_cancelled_while_its_machine_starts(cold_wavepool: Wavepool) -> None:
-    job_id = cold_wavepool.submit(kernel("slow_leaky_relu"), "check")
+    job_id = cold_wavepool.submit(SLOWER, "check")
     cold_wavepool.wait_for_status(job_id, "PROVISIONING")
     cancel(cold_wavepool, job_id)
     assert_cancelled(cold_wavepool, job_id)
