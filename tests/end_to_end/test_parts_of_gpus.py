@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.end_to_end.wavepool_processes import Wavepool, reference, start
+from tests.end_to_end.wavepool_processes import Wavepool, kernel, reference, start
 
 HALF = {"fraction": 0.5, "isolation": "time-slice"}
 PRICE_MICROS_PER_HOUR = 1_990_000
@@ -62,13 +62,17 @@ def test_a_part_is_rounded_up_paid_for_by_its_size_and_its_time_is_unproven(shar
 
 
 def test_halves_of_one_gpu_run_at_the_same_time(shared: Wavepool) -> None:
-    ids = [shared.submit(reference("leaky-relu"), mode="full", resources=HALF) for _ in range(2)]
-    for job_id in ids:
-        shared.story(job_id)
-    first, second = (shared.job(job_id) for job_id in ids)
+    # It counts for a minute.
+    first = shared.submit(kernel("counts_slowly"), mode="sandbox", problem="", resources=HALF)
+    shared.wait_for_status(first, "SANDBOX_OUTPUT")
+    second = shared.ended(shared.submit(reference("leaky-relu"), mode="full", resources=HALF))
+    beside = shared.job(first)
 
-    assert first["machine_id"] == second["machine_id"]
-    assert second["start_time"] < first["end_time"]
+    assert (second["verdict"], beside["state"]) == ("ACCEPTED", "RUNNING")
+    assert second["machine_id"] == beside["machine_id"]
+
+    assert shared.http.post(f"/api/v1/submissions/{first}/cancel").is_success
+    shared.ended(first)
 
 
 def test_a_partition_is_not_to_be_had_of_a_processor_which_a_refusal_says_and_why_to_whom_waits(
