@@ -50,7 +50,7 @@ def test_files_stay_whole_and_spread_ones_fall_into_their_tests() -> None:
 
 
 def test_what_must_not_run_side_by_side_is_one_unit() -> None:
-    assert len({unit_of(path if "::" in path else f"{path}::test_a") for path in NEVER_SIDE_BY_SIDE}) == 1
+    assert len({unit_of(f"{path}::test_a") for path in NEVER_SIDE_BY_SIDE}) == 1
 
 
 def test_what_shares_a_running_wavepool_is_one_unit() -> None:

@@ -53,11 +53,8 @@ LONG = (
     "tests/services/executor/test_process.py",
 )
 
-# Chromium aborts loads when a network interface or an address comes or goes, as with each container that publishes a
-# port. Tests of sessions' networks make such addresses, and go by those that the machine has.
+# They make addresses, or go by those that the machine has.
 NEVER_SIDE_BY_SIDE = (
-    "tests/gateway/browser/",
-    "tests/end_to_end/test_readme.py::test_the_printed_address_leads_from_a_solution_to_its_verdict",
     "tests/services/executor/sessions/test_network.py",
     "tests/services/executor/sessions/test_nodes.py",
     "tests/services/vmpool/providers/test_docker_provider.py",

@@ -51,7 +51,7 @@ async def create(body: DiskRequest, caller: TheSubmitter, gateway: TheGateway) -
     return await _shown(gateway, (await call(gateway.upstreams.disks.CreateDisk, request, FIELD_NAMES)).disk)
 
 
-@router.get("", responses=problems(403))
+@router.get("", responses=problems(403, 404))
 async def list_disks(
     caller: TheAccount,
     gateway: TheGateway,
