@@ -231,7 +231,7 @@ def _no_show(event: pb.ReservationEvent) -> Frame:
 
 def _recalled(event: pb.ReservationEvent) -> Frame:
     end, queue = _text(instant_of(event.recalled.end_time)), event.recalled.queue
-    message = f"Queue {queue} waits no more: it goes on."
+    message = f"It is no longer ended for queue {queue}."
     if end:
         message = f"Queue {queue} needs its GPUs, which are above the quota of its own queue: it is ended at {end}."
     return Frame("RECALLED", {"queue": queue, "ends_at": end, "message": message})

@@ -161,7 +161,7 @@ def test_availability_shows_the_wait_for_each_size() -> None:
             {"queue": "blue", "ends_at": "2026-11-29T12:30:00Z"},
             "Queue blue needs its GPUs: it is ended at 2026-11-29 12:30:00 UTC. Save your work",
         ),
-        ("RECALLED", {"queue": "blue", "ends_at": None}, "Queue blue waits no more: it goes on"),
+        ("RECALLED", {"queue": "blue", "ends_at": None}, "It is no longer ended for queue blue"),
         ("WARNING", {"minutes_left": 15}, "Ends in 15 minutes"),
         ("WARNING", {"minutes_left": 1}, "Ends in 1 minute"),
         ("OOM", {"oom_count": 1}, "Memory ran out: 1 process was killed so far"),

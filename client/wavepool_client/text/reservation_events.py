@@ -105,7 +105,7 @@ _NARRATORS: dict[str, Callable[[Fields], str]] = {
     "RECALLED": lambda fields: (
         f"Queue {fields.get('queue')} needs its GPUs: it is ended at {time_text(fields.get('ends_at'))}. Save your work"
         if fields.get("ends_at")
-        else f"Queue {fields.get('queue')} waits no more: it goes on"
+        else f"It is no longer ended for queue {fields.get('queue')}"
     ),
     "QUEUED": _queued,
     "PREPARING": _preparing,

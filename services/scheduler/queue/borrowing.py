@@ -7,8 +7,8 @@ its quota, or that they are ended for others, with notice.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
@@ -17,14 +17,15 @@ from services.scheduler.fairness.settings import Queues, in_gpus
 from services.scheduler.jobs.errors import CalendarConflictError
 from services.scheduler.jobs.job import Job
 from services.scheduler.jobs.reservation_checks import length_text
+from services.scheduler.jobs.resources import Resources
 from services.scheduler.jobs.states import JobState
 from services.scheduler.queue.inventory import Inventory
-from services.scheduler.queue.placement import MachineStage
+from services.scheduler.queue.placement import MachineOffer, MachineStage
 from services.scheduler.queue.queue_book import QueueBook
-from services.scheduler.queue.running import RunningJobs, slots_by_machine
+from services.scheduler.queue.running import RunningJobs
 from services.scheduler.queue.situations import Situations
 from services.scheduler.queue.waiting import Lane, WaitingJobs
-from vocabulary.slots import EIGHTH_MILLI
+from vocabulary.slots import EIGHTH_MILLI, Slot
 
 MOST_NAMED = 3
 """Reservations of which `why` names the end."""
@@ -122,38 +123,67 @@ class Borrowing:
             sentences.append(f"Queue {queue} has {has}; these keep their GPUs to their ends: {by}.")
         return sentences
 
+    @property
+    def is_sure(self) -> bool:
+        """False for a moment after a start, and while vmpool's machines cannot be followed."""
+        return self._inventory.is_complete and self._situations.dated.is_loaded
+
     def recalled(self) -> dict[str, str]:
         """By id, the reservations that are to give their GPUs to a queue that waits, and that queue (`recallNotice`).
 
-        Of those that may be ended it is as few as are enough for the first job of a kind: first those that have had
-        notice, then the ones that began last. None is if all of them would not do.
+        For the first job of each kind it is as few as make room, those first that have had notice, then those that
+        began last. None is ended for a job that wants a machine of its own, or that starts at its time.
         """
         recalled: dict[str, str] = {}
+        borrowers: dict[str, list[Job]] = {}
         for lane in self._waiting.lanes():
-            able = [job for job in self._recallable(lane.gpu_types[0]) if self._lends(lane, job)]
-            if able and self._waits_in_vain(lane):
-                recalled |= {job.job_id: lane.queue for job in self._enough(lane, able) if job.job_id not in recalled}
+            [job] = self._waiting.first(lane, 1)
+            if lane.own_job_id or job.is_dated or lane in self._waiting.hopeless or not self._blocked(lane):
+                continue
+            gpu_type = lane.gpu_types[0]
+            if gpu_type not in borrowers:
+                borrowers[gpu_type] = self._recallable(gpu_type)
+            lent = {queue for queue in {one.spec.queue for one in borrowers[gpu_type]} if self._lends(lane, queue)}
+            able = [one for one in borrowers[gpu_type] if one.spec.queue in lent]
+            if able:
+                recalled |= dict.fromkeys(self._enough(lane, job, able), lane.queue)
         return recalled
 
+    def waits_for(self, queue: str, job: Job) -> bool:
+        """True if a job of that queue still waits for what the queue of a reservation borrows."""
+        lanes = (lane for lane in self._waiting.lanes() if lane.queue == queue)
+        return any(lane.gpu_types[0] == job.machine_gpu_type and self._lends(lane, job.spec.queue) for lane in lanes)
+
     def _recallable(self, gpu_type: str) -> list[Job]:
+        """The reservations above the quotas of their queues that these let be ended, in the order of that."""
         queues = self._book.queues
-        found = [
-            job
-            for job in self._reservations(gpu_type)
-            if job.reserved.active_time and queues.recall_notice(queues.known(job.spec.queue)) and self.borrowed(job)
-        ]
-        found.sort(key=_since, reverse=True)
+        used: Counter[str] = Counter()
+        found: list[Job] = []
+        for job in sorted(self._reservations(gpu_type), key=_since):
+            leaf = queues.known(job.spec.queue)
+            used[leaf] += job.eighths * EIGHTH_MILLI
+            is_open = job.reserved.active_time and not job.cancel_time
+            if is_open and used[leaf] > queues.quota(leaf, gpu_type) and queues.recall_notice(leaf):
+                found.append(job)
+        found.reverse()
         return sorted(found, key=lambda job: job.reserved.recall is None)
 
-    def _enough(self, lane: Lane, able: Sequence[Job]) -> list[Job]:
-        """As few of these as leave room for a job of the lane, if they end; empty if even all do not."""
-        first = (able[:number] for number in range(1, len(able) + 1))
-        chosen = next((list(jobs) for jobs in first if self._has_room(lane, jobs)), list[Job]())
-        for job in chosen[:-1]:
-            others = [one for one in chosen if one is not job]
-            if self._has_room(lane, others):
-                chosen = others
-        return chosen
+    def _enough(self, lane: Lane, job: Job, able: Sequence[Job]) -> set[str]:
+        """The ids of as few of these as leave room for a job of the lane; none if it has room or they do not help."""
+        now, need = self._clock.now(), lane.resources.least
+        suitable = self._situations.suitable(lane)
+        kept = self._situations.kept(lane.gpu_types[0]) if lane.machines == 1 else ()
+        on_machine, turns = _by_machine(self._running.jobs()), {one.job_id: turn for turn, one in enumerate(able)}
+        ways: list[list[str]] = []
+        for offer in self._inventory.offers():
+            lasts = not offer.life_end or now + timedelta(seconds=lane.longest_seconds) <= offer.life_end
+            is_able = offer.gpu_type in lane.gpu_types and (suitable is None or offer.machine_id in suitable)
+            if offer.stage is MachineStage.READY and lasts and is_able:
+                later = [slot for one in self._situations.in_front(job, offer, kept) for slot in one.hold.slots]
+                way = _way(offer, need, on_machine[offer.machine_id], turns, later)
+                ways += [] if way is None else [way]
+        ways.sort(key=len)
+        return {job_id for way in ways[: lane.machines] for job_id in way} if len(ways) >= lane.machines else set()
 
     def _ends(self, gpu_type: str) -> dict[str, Counter[datetime]]:
         """What the reservations of each queue have, in thousandths of GPUs, by when they end at the latest."""
@@ -173,30 +203,57 @@ class Borrowing:
 
     def _owner(self, job: Job) -> str:
         """The queue that waits for what a reservation's queue borrows, though no machine is started for it."""
-        lanes = (lane for lane in self._waiting.lanes() if lane.gpu_types[0] == job.machine_gpu_type)
-        return next((lane.queue for lane in lanes if self._lends(lane, job) and self._waits_in_vain(lane)), "")
+        for lane in self._waiting.lanes():
+            waits = lane.gpu_types[0] == job.machine_gpu_type and lane not in self._waiting.hopeless
+            if waits and self._lends(lane, job.spec.queue) and self._blocked(lane) and not self._has_room(lane):
+                return lane.queue
+        return ""
 
-    def _lends(self, lane: Lane, job: Job) -> bool:
-        """True if a lane waits for what a reservation's queue borrows."""
-        wants = lane.resources.least.milli * lane.machines
-        in_use = self._in_use(job.machine_gpu_type)
-        return lends(self._book.queues, job.machine_gpu_type, in_use, lane.queue, wants, job.spec.queue)
+    def _lends(self, lane: Lane, borrower: str) -> bool:
+        """True if a lane waits for what a queue borrows in reservations."""
+        wants, gpu_type = lane.resources.least.milli * lane.machines, lane.gpu_types[0]
+        return lends(self._book.queues, gpu_type, self._in_use(gpu_type), lane.queue, wants, borrower)
 
-    def _waits_in_vain(self, lane: Lane) -> bool:
-        """True if no machine has room for a job of the lane, and none is started for it."""
-        return lane not in self._waiting.hopeless and bool(self._blocked(lane)) and not self._has_room(lane)
-
-    def _has_room(self, lane: Lane, ended: Collection[Job] = ()) -> bool:
-        """True if a job of the lane fits on machines now, once some that run have ended."""
-        held = slots_by_machine(job for job in self._running.jobs() if job not in ended)
-        given = slots_by_machine(ended)
-        ready = (
-            offer.without(given[offer.machine_id])
+    def _has_room(self, lane: Lane) -> bool:
+        """True if a job of the lane fits on machines now: no reservation keeps it waiting."""
+        held = self._situations.held()
+        fitting = sum(
+            bool(offer.slots_for(lane.resources.least, held[offer.machine_id]))
             for offer in self._inventory.offers()
             if offer.gpu_type in lane.gpu_types and offer.stage is MachineStage.READY
         )
-        fitting = sum(bool(offer.slots_for(lane.resources.least, held[offer.machine_id])) for offer in ready)
         return fitting >= lane.machines
+
+
+def _by_machine(jobs: Iterable[Job]) -> defaultdict[str, dict[str, tuple[Job, list[Slot]]]]:
+    """By machine and job id, the jobs that run and the slots that each has there."""
+    found: defaultdict[str, dict[str, tuple[Job, list[Slot]]]] = defaultdict(dict)
+    for job in jobs:
+        for lease in job.leases:
+            found[lease.machine_id].setdefault(job.job_id, (job, []))[1].extend(lease.slots)
+    return found
+
+
+def _way(
+    offer: MachineOffer,
+    need: Resources,
+    running: Mapping[str, tuple[Job, list[Slot]]],
+    turns: Mapping[str, int],
+    later: Sequence[Slot],
+) -> list[str] | None:
+    """The first jobs of `turns` whose ends leave room on the machine; None if those of all do not.
+
+    What is ending is taken for gone, so that nobody has to leave for room that comes anyway.
+    """
+    here = sorted(turns.keys() & running.keys(), key=lambda job_id: turns[job_id])
+    ending = {job_id for job_id, (job, _) in running.items() if job.cancel_time}
+    for number in range(len(here) + 1):
+        gone = ending.union(here[:number])
+        freed = [slot for job_id in gone for slot in running[job_id][1]]
+        held = [slot for job_id, (_, slots) in running.items() if job_id not in gone for slot in slots]
+        if offer.without(freed).slots_for(need, [*held, *later]):
+            return here[:number]
+    return None
 
 
 def _since(job: Job) -> tuple[datetime, str]:

@@ -380,6 +380,10 @@ class Situations:
                     break
         return placed
 
+    def suitable(self, lane: Lane) -> frozenset[str] | None:
+        """The machines that a lane's jobs may run on; None for all."""
+        return _suitable(lane, self._inventory.offers(), self._waiting)
+
     def in_front(self, job: Job, offer: MachineOffer, kept: Iterable[Dated]) -> list[Dated]:
         """What of `kept` is of a machine, for those that begin before the job might end, if it started now."""
         end = self._clock.now() + self.dated.longest_use(job)

@@ -104,6 +104,9 @@ class Canceller:
         elif job.state is JobState.RUNNING:
             job = await self._store.move(job, job.request_cancel(now), events, now)
             self._runner.cancel(job.job_id)
+            if job.reservation:
+                # Others count on its GPUs.
+                self._runner.note(job)
         return job
 
     async def _end(self, job: Job, ending: Ending, events: Sequence[bytes], now: datetime) -> Job:

@@ -26,12 +26,16 @@ class Recalls:
         return "recalls"
 
     async def run_once(self) -> None:
-        """Gives notice, takes it back where nobody waits any more, and ends those whose notice is over."""
+        """Gives notice, takes it back if the queue waits no more, and ends those whose notice is over."""
+        if not self._borrowing.is_sure:
+            return
         needed = self._borrowing.recalled()
         for job in list(self._running.jobs()):
-            queue = needed.get(job.job_id, "")
-            session = self._runner.session(job.job_id)
-            if session and (queue or job.reserved.recall):
+            queue, said = needed.get(job.job_id, ""), job.reservation and job.reservation.recall
+            session = self._runner.session(job.job_id) if queue or said else None
+            if session:
                 notice = self._book.queues.recall_notice(self._book.queues.known(job.spec.queue))
+                # What has no room only for a moment, or is asked for again, still waits.
+                waits = bool(said and notice and self._borrowing.waits_for(said.queue, job))
                 with suppress(StaleJobError):
-                    await session.recall(queue, notice)
+                    await session.recall(queue, notice, still=waits)

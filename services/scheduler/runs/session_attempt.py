@@ -208,35 +208,39 @@ class SessionAttempt(LeasedAttempt):
                 self.cancel()
             return self.job
 
-    async def recall(self, queue: str, notice: timedelta) -> None:
+    async def recall(self, queue: str, notice: timedelta, *, still: bool) -> None:
         """Gives notice that it is ended for another queue, ends it once the notice is over, or takes the notice back.
 
-        `queue` is empty if none needs its GPUs any more.
+        `queue` needs its GPUs now; empty if none does. `still` says that the queue of the notice still waits.
         """
         said, now = self._reservation.recall, self._clock.now()
-        if said and not queue:
-            await self._note_recall(said.queue, None)
-        elif said and now >= said.time:
+        if said and queue and now >= said.time:
             await self.end_early(
-                f"Queue {said.queue} waited for GPUs of its own quota, and this reservation had more than the quota of "
+                f"Queue {queue} waited for GPUs of its own quota, and this reservation had more than the quota of "
                 f"queue {self.job.spec.queue}, so it was ended (recallNotice)."
             )
+        elif said and not still:
+            await self._note_recall(said.queue, queue, notice)
         elif queue and not said and self._reservation.end_if_opened(now) > now + notice:
-            await self._note_recall(queue, Recall(queue, now + notice))
+            await self._note_recall("", queue, notice)
 
-    async def _note_recall(self, queue: str, recall: Recall | None) -> None:
+    async def _note_recall(self, before: str, queue: str, notice: timedelta) -> None:
+        """Notes for which queue it is ended; empty: for none any more. With another queue its end stays."""
         async with self._turn:
-            if self.job.state is not JobState.RUNNING or self._is_cancelled or self.job.cancel_time:
+            said = self._reservation.recall
+            is_over = self.job.state is not JobState.RUNNING or self._is_cancelled or self.job.cancel_time
+            if is_over or (said.queue if said else "") != before:
                 return
-            event = payloads.recalled(queue, recall.time if recall else None)
+            end = said.time if said else self._clock.now() + notice
+            recall = Recall(queue, end) if queue else None
+            event = payloads.recalled(queue or before, end if queue else None)
             await self._write(self.job.changed(reservation=replace(self._reservation, recall=recall)), [event])
-        text = f"Queue {queue} waits no more: this session goes on."
+        text = f"This session is no longer ended for queue {before}."
         if recall:
-            text = f"Queue {queue} needs these GPUs: this session ends at {time_text(recall.time)}. Save your work."
-        for lease in self.leases:
-            # Those whom it does not reach read the event.
-            with suppress(ExecutorError):
-                await self._executors.notify(self.job, lease, text)
+            text = f"Queue {queue} needs these GPUs: this session ends at {time_text(end)}. Save your work."
+        # Those whom it does not reach read the event.
+        told = (self._executors.notify(self.job, lease, text) for lease in self.leases)
+        await asyncio.gather(*told, return_exceptions=True)
 
     async def change(self, change: Callable[[Reservation], Reservation], user_id: str) -> Job:
         """Changes who may log in, or the name, for a user.

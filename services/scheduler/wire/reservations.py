@@ -16,6 +16,7 @@ from services.scheduler.jobs.estimate import WaitEstimate
 from services.scheduler.jobs.job import Job, JobEvent
 from services.scheduler.jobs.reservation import Node, Reservation, ReservationState
 from services.scheduler.jobs.reservation_usage import Usage, UsageKey
+from services.scheduler.jobs.states import JobState
 
 _STATES: dict[ReservationState, reservations_pb2.ReservationState.ValueType] = {
     state: reservations_pb2.ReservationState.Value(f"RESERVATION_STATE_{state.name}") for state in ReservationState
@@ -40,6 +41,7 @@ def reservation_to_proto(
     if job.start_time and not job.is_dated:
         queued = duration_to_proto(job.start_time - job.create_time)
         steps.insert(0, reservations_pb2.ReservationStep(name="queue", duration=queued))
+    recall = reservation.recall if job.state is JobState.RUNNING and not job.cancel_time else None
     return reservations_pb2.Reservation(
         reservation_id=job.job_id,
         account_id=job.account_id,
@@ -77,8 +79,8 @@ def reservation_to_proto(
         editors=[reservations_pb2.ReservationEditor(user=one.user, user_id=one.user_id) for one in reservation.editors],
         last_seq=job.last_seq,
         borrowed_gpus=borrowed_gpus,
-        recall_time=instant_to_proto(reservation.recall.time) if reservation.recall else None,
-        recall_queue=reservation.recall.queue if reservation.recall else "",
+        recall_time=instant_to_proto(recall.time) if recall else None,
+        recall_queue=recall.queue if recall else "",
         position=position,
         eta_p50=duration_to_proto(wait.p50) if wait else None,
         eta_p90=duration_to_proto(wait.p90) if wait else None,

@@ -274,9 +274,72 @@ async def test_no_more_are_ended_than_make_room(recalling: Cluster) -> None:
     await recalling.submit("blue", queue="blue", resources=scheduler_pb2.Resources(gpus=2))
 
     await recalling.reservation_events(large.reservation_id, "recalled")
+    await recalls(recalling).run_once()
 
     # Though it began last: its GPU is on another machine.
     assert not (await recalling.reservation(small.reservation_id)).recall_queue
+
+
+async def test_a_notice_outlives_a_moment_in_which_the_machines_are_not_known(recalling: Cluster) -> None:
+    red = await reserved(recalling, "red", gpus=2, queue="red")
+    await recalling.submit("blue", queue="blue", resources=scheduler_pb2.Resources(gpus=2))
+    await recalling.reservation_events(red.reservation_id, "recalled")
+    said = (await recalling.reservation(red.reservation_id)).recall_time
+
+    for is_complete in (False, True):
+        loop: Any = recalls(recalling)
+        loop._borrowing._inventory.clear()
+        loop._borrowing._inventory.is_complete = is_complete
+        await loop.run_once()
+        assert (await recalling.reservation(red.reservation_id)).recall_time == said
+
+
+async def test_another_queue_that_waits_takes_the_notice_over_with_its_end(
+    recalling: Cluster, clock: LaterClock
+) -> None:
+    await apply(recalling, team("green", 2))
+    red = await reserved(recalling, "red", gpus=2, queue="red")
+    blue = await recalling.submit("blue", queue="blue", resources=scheduler_pb2.Resources(gpus=2))
+    [*_, first] = await recalling.reservation_events(red.reservation_id, "recalled")
+    green = await recalling.submit("green", queue="green", resources=scheduler_pb2.Resources(gpus=2))
+    await is_blocked(recalling, green.job_id)
+
+    await recalling.cancel(blue.job_id)
+
+    async with asyncio.timeout(TIMEOUT_SECONDS):
+        while (shown := await recalling.reservation(red.reservation_id)).recall_queue != "green":
+            await asyncio.sleep(0.005)
+    assert shown.recall_time == first.recalled.end_time
+    clock.later = timedelta(minutes=31)
+    [*_, ended] = await recalling.reservation_events(red.reservation_id)
+    assert "Queue green waited" in ended.ended.message
+    over = await recalling.reservation(red.reservation_id)
+    assert (over.HasField("recall_time"), over.recall_queue) == (False, "")
+
+
+async def test_nothing_is_ended_for_a_job_that_wants_a_new_machine(recalling: Cluster) -> None:
+    red = await reserved(recalling, "red", gpus=2, queue="red")
+    use = scheduler_pb2.MachineUse(reuse=scheduler_pb2.MACHINE_REUSE_CREATE)
+    blue = await recalling.submit("blue", queue="blue", machine=use)
+    await is_blocked(recalling, blue.job_id)
+
+    await recalls(recalling).run_once()
+
+    assert not (await recalling.reservation(red.reservation_id)).recall_queue
+
+
+async def test_none_is_ended_while_another_one_that_makes_room_is_ending(recalling: Cluster) -> None:
+    await apply(recalling, team("blue", 1))
+    leaves = await reserved(recalling, "leaves", queue="red")
+    stays = await reserved(recalling, "stays", queue="red")
+    await recalling.sessions.fall_silent()
+    await cancel(recalling, leaves)
+    blue = await recalling.submit("blue", queue="blue")
+    await is_blocked(recalling, blue.job_id)
+
+    await recalls(recalling).run_once()
+
+    assert not (await recalling.reservation(stays.reservation_id)).recall_queue
 
 
 async def test_without_the_rule_nothing_is_ended(cluster: Cluster) -> None:
