@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
+JOB_ID = re.compile(r"(?:job|res)_[0-9A-Z]+")
+"""Ids of submissions and reservations within a text."""
 LONGEST_QUOTE = 40
 """Longest part of the typed text that a refusal repeats, in characters."""
 

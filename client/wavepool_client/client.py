@@ -131,6 +131,8 @@ class Client(GatewayClient):
         if changes.get("queue", body.get("queue")) != body.get("queue"):
             for of_the_queue in ("class", "placement", "time_limit_seconds"):
                 body.pop(of_the_queue, None)
+        if isinstance(use := changes.get("machine"), dict):
+            changes["machine"] = {**(body.get("machine") or {}), **use}
         body |= changes
         body["fallback_gpu_types"] = [one for one in body.get("fallback_gpu_types", ()) if one != body.get("gpu_type")]
         return self.once(SUBMISSIONS, body=body)

@@ -12,8 +12,8 @@ from gateway.auth import Caller
 from gateway.http.errors import ProblemError
 from gateway.submissions import account_jobs
 from gateway.upstreams import CALL_TIMEOUT_SECONDS, Upstreams
+from vocabulary.names import JOB_ID
 
-JOB_ID = re.compile(r"(?:job|res)_[0-9A-Z]+")
 HIDDEN = "(of another account)"
 
 

@@ -278,9 +278,9 @@ def _channels_of(setting: SecretStr) -> Sequence[Mapping[str, Any]]:
 
 
 def _server_of(setting: SecretStr) -> Mapping[str, Any] | None:
-    text = _text_of(setting.get_secret_value(), "{", "a JSON object")
-    if not text:
+    if not setting.get_secret_value():
         return None
+    text = _text_of(setting.get_secret_value(), "{", "a JSON object")
     try:
         return _SERVER.validate_json(text)
     except ValidationError as error:

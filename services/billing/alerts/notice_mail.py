@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from datetime import timedelta
 
 from servicekit.clock import Clock
 from servicekit.settings.config import WrongSettingsError
 from servicekit.settings.plugins import WrongOptionsError
 from services.billing.alerts.channels.mail import MailServer, open_server
 from services.billing.alerts.delivery import DeliveryLoop
-from services.billing.store.end_notice_store import DueNotice, EndNoticeStore
+from services.billing.store.end_notice_store import RETRY, DueNotice, EndNoticeStore
 
 CHANNEL = "mail to users"
 """In logs and metrics. No channel of alerts can have this name."""
-RETRY = timedelta(hours=6)
-"""After this time a mail that no try has delivered is given up: most such addresses are gone."""
 
 
 def open_notice_mail(options: Mapping[str, object] | None) -> MailServer | None:

@@ -25,6 +25,12 @@ class Notify(StrEnum):
     """If it did not end as the user wanted."""
     ALWAYS = "always"
 
+    @classmethod
+    def _missing_(cls, value: object) -> Notify:
+        """A word of a later version: nobody is mailed by mistake, and nothing else fails."""
+        del value
+        return cls.NEVER
+
     def wants(self, *, well: bool) -> bool:
         """True if the user is mailed about an end that is, or is not, as wanted."""
         return self is Notify.ALWAYS or (self is Notify.FAILED and not well)

@@ -10,6 +10,8 @@ from services.billing.identity.user import Notify, User
 from services.billing.service.own_user import own_user
 from services.billing.store.user_store import UserStore
 
+_WHAT = "Mails about ends"
+
 
 class NoticeOrders:
     """Shows and sets users' choices, as far as callers may; `available` if there is a mail server."""
@@ -20,22 +22,18 @@ class NoticeOrders:
 
     async def get(self, caller: Caller, user: str) -> User:
         """A user, or the caller if `user` is empty."""
-        return await self._person(caller, user, Scope.READ)
+        return await own_user(self._users, caller, user, Scope.READ, _WHAT)
 
     async def set(self, caller: Caller, user: str, notify: Notify) -> User:
         """The same user after the choice; raises NoticesOffError and NoAddressError if no mail could be sent."""
-        person = await self._person(caller, user, Scope.MANAGE)
+        person = await own_user(self._users, caller, user, Scope.MANAGE, _WHAT)
         if notify is not Notify.NEVER:
             self._check_reachable(person)
         return await self._users.set_notify(person.user_id, notify)
 
-    async def _person(self, caller: Caller, user: str, scope: Scope) -> User:
-        found = await own_user(self._users, caller, user, scope, "Mails about ends")
-        if found.role is Role.SERVICE:
-            raise NotAllowedError(f"User {found.name!r} has the role service. Only people are mailed, not programs.")
-        return found
-
     def _check_reachable(self, person: User) -> None:
+        if person.role is Role.SERVICE:
+            raise NotAllowedError(f"User {person.name!r} has the role service. Only people are mailed, not programs.")
         if not self.available:
             raise NoticesOffError
         try:

@@ -11,6 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from servicekit.clock import Clock
 from servicekit.db.database import Database
 from servicekit.logging import get_logger
+from services.billing.identity.rights import Role
 from services.billing.identity.user import Notify
 from services.billing.ledger.budgets import Period, period_start
 from services.billing.ledger.end_notice import EndNotice, body_of, subject_of
@@ -24,7 +25,12 @@ MOST_A_DAY = 200
 """Mails to a user on one day (UTC): a list of submissions that all fail must not flood a mailbox."""
 KEPT = timedelta(days=7)
 """How long a mail's row is kept, so that operators can see what became of it."""
-_NOTIFY = select(users.c.notify).where(users.c.user_id == bindparam("user_id"), users.c.email != "")
+RETRY = timedelta(hours=6)
+"""After this time a mail that could not be delivered, or was not wanted, is given up: most such addresses are gone."""
+_LATEST = RETRY + timedelta(minutes=30)
+"""A last try after that time, which notes that the mail is given up, is no later than this."""
+_IS_PERSON = (users.c.email != "") & (users.c.role != Role.SERVICE.value)
+_NOTIFY = select(users.c.notify).where(users.c.user_id == bindparam("user_id"), _IS_PERSON)
 _NUMBER = select(func.count()).where(
     end_notices.c.user_id == bindparam("user_id"), end_notices.c.create_time >= bindparam("midnight")
 )
@@ -84,10 +90,14 @@ class EndNoticeStore:
     async def next_due(self, now: datetime, until: datetime) -> DueNotice | None:
         """Claims the oldest due mail; None if there is none. Nobody else gets it before `until`.
 
-        A user who is disabled, has no address any more, or wants no more mails gets none.
+        A user who is disabled, has no address any more, or wants no more mails gets none, and later only new ones.
         """
-        is_due = (end_notices.c.outcome == Outcome.WAITING.value) & (end_notices.c.time <= now)
-        wanted = (users.c.notify != Notify.NEVER.value) & (users.c.email != "") & users.c.disable_time.is_(None)
+        is_due = (
+            (end_notices.c.outcome == Outcome.WAITING.value)
+            & (end_notices.c.time <= now)
+            & (end_notices.c.create_time > now - _LATEST)
+        )
+        wanted = _IS_PERSON & (users.c.notify != Notify.NEVER.value) & users.c.disable_time.is_(None)
         oldest = (
             select(end_notices, users.c.email)
             .join(users, users.c.user_id == end_notices.c.user_id)

@@ -122,7 +122,9 @@ async def _bring_up_to_date(
     connection: AsyncConnection, user: User, email: str, role: Role | None, now: datetime
 ) -> None:
     own = users.c.user_id == user.user_id
-    await connection.execute(update(users).where(own).values(email=email))
+    if email:
+        # Without one, that which an administrator has set stays.
+        await connection.execute(update(users).where(own).values(email=email))
     if role is None or role is user.role:
         return
     try:

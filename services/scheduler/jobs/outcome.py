@@ -22,6 +22,8 @@ IMAGE = "image"
 """Reason of a cancellation by the platform: there is no such image, or it cannot be used here."""
 IMPOSSIBLE = "impossible"
 """Reason of a cancellation by the platform: no machine can give the job its GPUs any more."""
+TIME_WAS_UP = "Its time was up."
+"""The message at the end of a reservation that has had all its time."""
 
 
 @dataclass(frozen=True)
@@ -86,10 +88,11 @@ def ending_of(verdict: str, *, cancel_requested: bool) -> JobState | None:
 def ended_well(job: Job) -> bool:
     """True if a job that is settled, or being settled, ended as its user wanted.
 
-    People give a reservation that they have used back by cancelling it.
+    A reservation does so at the end of its time, or if its user gives it back, and with all of its disk saved.
     """
     reservation = job.reservation
-    if job.ending is JobState.FINISHED:
-        return reservation is not None or job.verdict == ACCEPTED
-    was_used = reservation is not None and reservation.active_time is not None and not reservation.end_reason
-    return job.ending is JobState.CANCELLED and was_used
+    if reservation is None:
+        return job.ending is JobState.FINISHED and job.verdict == ACCEPTED
+    is_given_back = job.ending is JobState.CANCELLED and reservation.active_time is not None
+    is_meant = job.message == TIME_WAS_UP or (is_given_back and not reservation.end_reason)
+    return is_meant and not (reservation.disk and reservation.disk.fault)

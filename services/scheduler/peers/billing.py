@@ -33,9 +33,10 @@ from services.scheduler.jobs.reservation import PART, state_of
 from services.scheduler.jobs.resources import WHOLE_GPU
 from services.scheduler.peers.rpc_codes import ServiceCalls
 from submissions.modes import MODES
+from vocabulary.names import JOB_ID
 from vocabulary.readings import Reading
 from vocabulary.slots import gpus_for
-from vocabulary.verdicts import ACCEPTED, is_about_the_submission, status_of
+from vocabulary.verdicts import ACCEPTED, INFRA_ERROR, is_about_the_submission, status_of
 
 log = get_logger(__name__)
 
@@ -225,14 +226,16 @@ def _notice_of(job: Job) -> billing_pb2.EndNotice:
         status = state_of(ending, reservation, is_cancelled=False).upper()
     else:
         status = status_of(job.verdict, MODES.get(submission.mode) or "")
-    # What is said of a program that failed may quote it, as compilers and assertions do: a mail leaves that out.
-    may_quote = job.verdict != ACCEPTED and is_about_the_submission(job.verdict)
+    # A mail leaves out the words of programs, images and machines, which may quote the source, and others' jobs.
+    is_about_image = reservation and reservation.has_image and not reservation.active_time
+    has_failed = job.verdict == INFRA_ERROR or (job.verdict != ACCEPTED and is_about_the_submission(job.verdict))
+    names_others = set(JOB_ID.findall(job.message)) - {job.job_id}
     return billing_pb2.EndNotice(
         kind="reservation" if reservation else "submission",
         name=reservation.name if reservation else job.spec.name,
         status=status,
         well=ended_well(job),
-        message="" if may_quote else job.message,
+        message="" if is_about_image or has_failed or names_others else job.message,
         most_micros=job.cost_micros if reservation else None,
     )
 

@@ -24,6 +24,8 @@ from vocabulary.verdicts import CANCELLED
 log = get_logger(__name__)
 
 MESSAGE = "Cancelled before it ran; nothing is charged."
+ENDED_BY_ANOTHER = "Another user ended it."
+"""The reason that the owner of a reservation reads if an operator, or a member of a team, gives none."""
 
 
 class Canceller:
@@ -96,6 +98,9 @@ class Canceller:
 
     async def _cancel(self, job: Job, reason: str, user_id: str) -> Job:
         now = self._clock.now()
+        if job.reservation and job.state is JobState.RUNNING and not reason:
+            own = {"", job.user_id, *(one.user_id for one in job.reservation.editors)}
+            reason = "" if user_id in own else ENDED_BY_ANOTHER
         events = [payloads.ending(user_id, reason)] if job.reservation and job.cancel_time is None else []
         if job.state in WAITING_STATES:
             job = await self._end(job, Ending(JobState.CANCELLED, CANCELLED, reason or MESSAGE), events, now)

@@ -30,7 +30,7 @@ from services.scheduler.jobs.errors import (
     WrongReservationStateError,
 )
 from services.scheduler.jobs.job import Job
-from services.scheduler.jobs.outcome import IMAGE, Ending
+from services.scheduler.jobs.outcome import IMAGE, TIME_WAS_UP, Ending
 from services.scheduler.jobs.reservation import (
     GRACE,
     LONGEST_PREPARING,
@@ -504,7 +504,7 @@ class SessionAttempt(LeasedAttempt):
                 cancel_time = row.cancel_time if row and row.cancel_time else end_time
                 return await self._settle(JobState.CANCELLED, reservation.used(min(end_time, cancel_time)))
             if reservation.active_time and ended.reason == session_pb2.SESSION_END_REASON_EXPIRED:
-                return await self._settle(JobState.FINISHED, reservation.used(end_time), "Its time was up.")
+                return await self._settle(JobState.FINISHED, reservation.used(end_time), TIME_WAS_UP)
             if reservation.active_time and (message := _ENDS_FROM_INSIDE.get(ended.reason)):
                 return await self._settle(JobState.FINISHED, reservation.used(end_time), message)
         raise self._lost_by(ended, rank)

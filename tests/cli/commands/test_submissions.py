@@ -92,7 +92,7 @@ def test_one_is_run_again_on_another_machine_than_before(gateway: ScriptedGatewa
 
     assert run.status == 0, run.err
     [request] = gateway.asked("POST", SUBMISSIONS)
-    assert request.body["machine"] == {"reuse": "create"}
+    assert request.body["machine"] == {"reuse": "create", "idle_seconds": 60}
 
 
 def test_another_queue_is_not_asked_for_what_the_first_one_filled_in(gateway: ScriptedGateway) -> None:

@@ -76,9 +76,11 @@ def named(reservation: reservations_pb2.Reservation, **asker: object) -> dict[st
     return {"account_ids": team, "managed_account_ids": team, "reservation_id": reservation.reservation_id, **asker}
 
 
-async def cancel(cluster: Cluster, reservation: reservations_pb2.Reservation, reason: str = "") -> None:
+async def cancel(
+    cluster: Cluster, reservation: reservations_pb2.Reservation, reason: str = "", user_id: str = "user_eve"
+) -> None:
     request = reservations_pb2.CancelReservationRequest(
-        account_ids=[ACCOUNT], reservation_id=reservation.reservation_id, reason=reason, user_id="user_eve"
+        account_ids=[ACCOUNT], reservation_id=reservation.reservation_id, reason=reason, user_id=user_id
     )
     await cluster.reservations.CancelReservation(request, timeout=TIMEOUT_SECONDS)
 
@@ -569,11 +571,14 @@ async def test_whoever_ends_a_reservation_without_a_word_or_in_the_queue_is_in_i
     await cluster.reservation_events(used.reservation_id, "active")
     await cancel(cluster, used)
     await cancel(cluster, used)
-    for one, expected in ((waiting, ["users_changed", "ending"]), (used, ["ending"])):
+    for one, expected, reason in (
+        (waiting, ["users_changed", "ending"], ""),
+        (used, ["ending"], "Another user ended it."),
+    ):
         await cluster.reservation_events(one.reservation_id, "ended")
         acts = (await cluster.reservation(one.reservation_id)).acts
         assert kinds(list(acts)) == expected
-        assert acts[-1].ending == reservations_pb2.ReservationEnding(user_id="user_eve")
+        assert acts[-1].ending == reservations_pb2.ReservationEnding(user_id="user_eve", reason=reason)
 
 
 async def test_an_id_of_who_asks_that_cannot_be_kept_is_refused_before_anything_is_done(cluster: Cluster) -> None:

@@ -39,7 +39,8 @@ def mail_address(text: str) -> str:
     except (ValueError, IndexError, AttributeError, MessageError):
         # The parser raises any of them for what is no address.
         raise ValueError("must be an e-mail address such as ops@example.org") from None
-    if not address.domain:
+    # Few servers take other letters in addresses.
+    if not address.domain or not text.isascii():
         raise ValueError("must be an e-mail address such as ops@example.org")
     return text
 

@@ -16,14 +16,15 @@ from servicekit.clock import ManualClock, new_id
 from servicekit.db.database import Database
 from services.billing.alerts.channels.mail import open_server
 from services.billing.alerts.delivery import CLAIM
-from services.billing.alerts.notice_mail import RETRY, delivery_of
+from services.billing.alerts.notice_mail import delivery_of
 from services.billing.errors import HoldSettledError
+from services.billing.identity.rights import Role
 from services.billing.identity.user import Notify, User
 from services.billing.ledger.end_notice import EndNotice
 from services.billing.ledger.holds import Purpose
 from services.billing.service.billing_service import Stores
 from services.billing.store.delivery_store import Outcome
-from services.billing.store.end_notice_store import KEPT, EndNoticeStore
+from services.billing.store.end_notice_store import KEPT, RETRY, EndNoticeStore
 from services.billing.store.journal import Journal
 from services.billing.store.ledger_store import LedgerStore
 from services.billing.store.tables import end_notices, users
@@ -204,6 +205,27 @@ async def test_a_mail_that_the_server_refuses_is_sent_again_under_its_id_and_giv
     assert "gave up sending a message" in caplog.text
     assert "ada@example.org" not in caplog.text
     assert len(server.mails) == 1
+
+
+async def test_a_user_who_becomes_a_program_is_not_mailed(post: Post, stores: Stores) -> None:
+    ada = await post.person(Notify.ALWAYS)
+    await post.end(ada, WRONG)
+    await stores.users.update(ada.user_id, role=Role.SERVICE)
+    await post.end(ada, WRONG)
+    assert await post.mails() == []
+    assert len(await post.rows()) == 1
+
+
+async def test_what_was_not_wanted_for_hours_is_not_mailed_later(post: Post, stores: Stores) -> None:
+    ada = await post.person(Notify.ALWAYS)
+    await post.end(ada, WRONG)
+    await stores.users.set_notify(ada.user_id, Notify.NEVER)
+    assert await post.mails() == []
+    post.clock.advance(RETRY + timedelta(hours=1))
+    await stores.users.set_notify(ada.user_id, Notify.ALWAYS)
+    assert await post.mails() == []
+    await post.end(ada, RIGHT)
+    assert len(await post.mails()) == 1
 
 
 async def test_a_mail_of_a_process_that_was_killed_while_it_sent_is_sent_when_its_claim_has_run_out(post: Post) -> None:

@@ -60,7 +60,7 @@ async def test_a_run_says_by_which_command_its_source_was_compiled(
     program, *words = shlex.split(command)
     assert (program, words[-1]) == ("zig", "solution.hip")
     assert "-x hip -disable-llvm-passes" in command
-    assert not {"-isystem", "-I", "-D"} & set(words)
+    assert not [word for word in words if word.startswith(("-isystem", "-I", "-D"))]
     assert finished.report["compile_command"] == command
 
 
