@@ -75,11 +75,11 @@ _TimeLimit = Annotated[
 _Amount = Annotated[float | None, Field(ge=-1, le=1_000_000, allow_inf_nan=False, description="GPUs; -1: no limit.")]
 
 
-_DURATION_FIELDS: Mapping[Literal["time_limit", "longest_borrowing", "recall_notice"], str] = {
-    "time_limit": "timeLimit",
-    "longest_borrowing": "longestBorrowing",
-    "recall_notice": "recallNotice",
-}
+_DURATION_FIELDS: tuple[Literal["time_limit", "longest_borrowing", "recall_notice"], ...] = (
+    "time_limit",
+    "longest_borrowing",
+    "recall_notice",
+)
 
 
 class _Strict(BaseModel):
@@ -237,9 +237,11 @@ def document_of(queue: queues_pb2.Queue, account_ids: Collection[str] | None = N
             if account_ids is None or account_id in account_ids
         },
     }
-    for name, alias in _DURATION_FIELDS.items():
+    for name in _DURATION_FIELDS:
         if queue.HasField(name):
-            spec[alias] = f"{getattr(queue, name).ToTimedelta().total_seconds():g}s"
+            spec[QueueSpecDocument.model_fields[name].alias or name] = (
+                f"{getattr(queue, name).ToTimedelta().total_seconds():g}s"
+            )
     if queue.HasField("max_priority"):
         spec["maxPriority"] = queue.max_priority
     kept = {name: value for name, value in spec.items() if value or name == "maxPriority"}
