@@ -10,7 +10,7 @@ import pytest
 from wavepool.billing.v1.billing_pb2 import EndNotice
 from wavepool.executor.v1.run_event_pb2 import RunEvent
 
-from tests.services.scheduler.cluster import USER, Cluster, scripted_cluster, with_gpus
+from tests.services.scheduler.cluster import Cluster, scripted_cluster, with_gpus
 from tests.services.scheduler.scripted_executor import compiling, finished
 from tests.services.scheduler.test_dispatcher import HALF
 from tests.services.scheduler.test_reservation_faults import active_for, session_of
@@ -84,7 +84,7 @@ async def test_a_submission_that_becomes_impossible_has_a_notice(tmp_path: Path)
 
 async def test_a_reservation_that_its_user_gives_back_ends_well(cluster: Cluster) -> None:
     reservation = await active(cluster, name="training")
-    await cancel(cluster, reservation, user_id=USER)
+    await cancel(cluster, reservation)
     await cluster.reservation_events(reservation.reservation_id)
     found, cost_micros = notice(cluster), (await cluster.reservation(reservation.reservation_id)).cost_micros
     assert found == EndNotice(
@@ -99,7 +99,7 @@ async def test_a_reservation_that_its_user_gives_back_ends_well(cluster: Cluster
 
 async def test_a_reservation_that_another_user_ends_did_not_end_well(cluster: Cluster) -> None:
     reservation = await active(cluster)
-    await cancel(cluster, reservation)
+    await cancel(cluster, reservation, user_id="user_eve")
     await cluster.reservation_events(reservation.reservation_id)
     found = notice(cluster)
     assert (found.well, found.message) == (False, "Another user ended it.")

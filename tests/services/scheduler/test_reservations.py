@@ -77,7 +77,7 @@ def named(reservation: reservations_pb2.Reservation, **asker: object) -> dict[st
 
 
 async def cancel(
-    cluster: Cluster, reservation: reservations_pb2.Reservation, reason: str = "", user_id: str = "user_eve"
+    cluster: Cluster, reservation: reservations_pb2.Reservation, reason: str = "", user_id: str = USER
 ) -> None:
     request = reservations_pb2.CancelReservationRequest(
         account_ids=[ACCOUNT], reservation_id=reservation.reservation_id, reason=reason, user_id=user_id
@@ -465,7 +465,7 @@ async def test_whoever_changes_writes_to_or_ends_a_reservation_is_in_its_events_
     await cluster.reservations.NotifyReservation(text, timeout=TIMEOUT_SECONDS)
     await update(cluster, reservation, remove_users=["bob"], user_id="user_ada")
     await update(cluster, reservation, name="other", user_id="user_ada")
-    await cancel(cluster, reservation, "Maintenance.")
+    await cancel(cluster, reservation, "Maintenance.", user_id="user_eve")
     await cancel(cluster, reservation, "Again.")
     events = await cluster.reservation_events(reservation.reservation_id, "ended")
 
@@ -566,11 +566,11 @@ async def test_whoever_ends_a_reservation_without_a_word_or_in_the_queue_is_in_i
     bob = session_pb2.SessionKey(user="bob", public_key=OTHER_KEY)
     waiting, used = await cluster.reserve("waiting"), await cluster.reserve("used")
     await update(cluster, waiting, add_keys=[bob], user_id="user_ada")
-    await cancel(cluster, waiting)
+    await cancel(cluster, waiting, user_id="user_eve")
     await cluster.pool.tell("machine-2", "WARM")
     await cluster.reservation_events(used.reservation_id, "active")
-    await cancel(cluster, used)
-    await cancel(cluster, used)
+    await cancel(cluster, used, user_id="user_eve")
+    await cancel(cluster, used, user_id="user_eve")
     for one, expected, reason in (
         (waiting, ["users_changed", "ending"], ""),
         (used, ["ending"], "Another user ended it."),
