@@ -97,7 +97,8 @@ def test_a_shell_comes_back_and_a_command_does_not_start_twice_after_vmpool_was_
         terminal.see("reconnecting")
         terminal.type('echo "still $((number + 1)): $(cat starts)"')
         terminal.see("still 42: once")
-        terminal.type('sh -c \'trap "sleep 8; echo sav""ed; exit" TERM; sleep 600 & wait\'')
+        terminal.type('sh -c \'trap "sleep 8; echo sav""ed; exit" TERM; echo trap""ped; sleep 600 & wait\'')
+        terminal.see("trapped")
         person.json("cancel", reservation_id, "--yes")
         terminal.see("This session was ended by request")
         # Longer than the gateway needs to see that nobody can log in any more.

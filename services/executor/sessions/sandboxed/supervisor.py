@@ -298,8 +298,8 @@ class Supervisor:
         asked = asked - self._asked if has_waited or not asked & self._asked else set[int]()
         self._asked |= asked
         # Few programs save anything at SIGHUP, and interactive shells take no notice of SIGTERM.
-        send(signal.SIGTERM, asked)
-        send(signal.SIGHUP, asked & connections)
+        send(signal.SIGTERM, from_the_top(asked, parents))
+        send(signal.SIGHUP, from_the_top(asked & connections, parents))
 
     def _pass_on(self, number: int) -> None:
         log = self._logs.get(number)
@@ -454,6 +454,15 @@ def below(roots: Iterable[int], parents: dict[int, int]) -> list[int]:
         return bool(pid)
 
     return [pid for pid in parents if pid not in tops and is_below(pid)]
+
+
+def from_the_top(pids: Iterable[int], parents: dict[int, int]) -> list[int]:
+    """Parents before their children: a script that waits for a program would end, untold, when that has."""
+
+    def depth(pid: int) -> int:
+        return 1 + depth(parents[pid]) if pid in parents else 0
+
+    return sorted(pids, key=depth)
 
 
 def waiting_shells(parents: dict[int, int], others: set[int]) -> set[int]:

@@ -10,11 +10,14 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from services.executor.sessions.sandboxed.supervisor import MESSAGE_BYTES
+from services.executor.sessions.sandboxed.supervisor import MESSAGE_BYTES, from_the_top
 from services.executor.sessions.session_files import SUPERVISOR
 
 SSHD = """#!/bin/sh
@@ -145,6 +148,20 @@ def test_the_images_command_is_started_and_its_end_is_told(
     with running.connect(1) as connection:
         connection.sendall(b"hello\n")
         assert connection.recv(100) == b"answered hello\n"
+
+
+@given(st.lists(st.integers(0, 30), min_size=1, max_size=30), st.randoms())
+def test_whoever_waits_for_a_program_is_asked_to_end_before_that(parents_of: list[int], chance: Random) -> None:
+    pids = chance.sample(range(1, 1000), len(parents_of))
+    # Each descends from the first, whose parent is outside.
+    parents = {pid: pids[parents_of[index] % index] if index else 0 for index, pid in enumerate(pids)}
+    asked = set(chance.sample(pids, chance.randint(0, len(pids))))
+
+    order = from_the_top(asked, parents)
+
+    assert sorted(order) == sorted(asked)
+    for place, pid in enumerate(order):
+        assert parents[pid] not in order[place:]
 
 
 def _children(pid: int) -> list[str]:
