@@ -37,7 +37,8 @@ OPTIONS = (
 @pytest.fixture(scope="module")
 def wavepool(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Wavepool]:
     """A Wavepool for this test alone: generated requests fill queues, and make and end machines and tokens."""
-    running = start(tmp_path_factory.mktemp("wavepool"))
+    # A token that does not work is sent to each route within seconds, and each is to refuse it by itself.
+    running = start(tmp_path_factory.mktemp("wavepool"), GATEWAY_BAD_TOKENS_PER_MINUTE="10000")
     yield running
     running.stop()
 
