@@ -35,6 +35,11 @@ class Terminal:
     def type(self, line: str) -> None:
         os.write(self._main, f"{line}\n".encode())
 
+    def ask(self, line: str, answer: str) -> None:
+        """Types a line, and reads until its answer was shown."""
+        self.type(line)
+        self.see(answer)
+
     def interrupt(self) -> None:
         self._process.send_signal(signal.SIGINT)
 

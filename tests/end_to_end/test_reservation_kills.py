@@ -89,16 +89,13 @@ def test_a_shell_comes_back_and_a_command_does_not_start_twice_after_vmpool_was_
     running = subprocess.Popen(words, cwd=ROOT, env=person.environment, stderr=subprocess.PIPE)
     try:
         terminal.see("$ ")
-        terminal.type("number=41; while [ ! -e starts ]; do sleep 0.1; done; echo 'read'y")
-        terminal.see("ready")
+        terminal.ask("number=41; while [ ! -e starts ]; do sleep 0.1; done; echo 'read'y", "ready")
         wavepool.kill("vmpool")
         _, said = running.communicate(timeout=60)
         assert (running.returncode, b"The command is not started again" in said) == (255, True), said
         terminal.see("reconnecting")
-        terminal.type('echo "still $((number + 1)): $(cat starts)"')
-        terminal.see("still 42: once")
-        terminal.type('sh -c \'trap "sleep 8; echo sav""ed; exit" TERM; echo trap""ped; sleep 600 & wait\'')
-        terminal.see("trapped")
+        terminal.ask('echo "still $((number + 1)): $(cat starts)"', "still 42: once")
+        terminal.ask('sh -c \'trap "sleep 8; echo sav""ed; exit" TERM; echo trap""ped; sleep 600 & wait\'', "trapped")
         person.json("cancel", reservation_id, "--yes")
         terminal.see("This session was ended by request")
         # Longer than the gateway needs to see that nobody can log in any more.
