@@ -1,7 +1,7 @@
 # `make help` lists what there is. Nothing here needs root; a target is at most three lines.
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-torch setup-dstack protos certs lint fix quick test test-all test-docker soak test-gpu certify \
-  certify-kit demo up down bench check
+  certify-kit web web-dev web-check demo up down bench check
 SHELL := /bin/sh
 RUN := .venv/bin
 # Tests run next to each other on this many processes: more than there are cores, as many wait for a server or a clock.
@@ -63,6 +63,18 @@ certify: setup ## Find out what works on this machine's DEVICE (rocm), and write
 
 certify-kit: setup ## Make one file that certifies a machine without a network (dist/wavepool-certify.pyz)
 	$(RUN)/python deploy/certify_kit/build.py
+
+web: setup ## Build the page's files (web/dist) again, with Node.js from uv.lock; for those who change web/
+	@deploy/setup-web
+	cd web && PATH="$(CURDIR)/.cache/web/bin:$$PATH" npm run --silent build
+
+web-dev: setup ## Serve the page with reload against the gateway at WAVEPOOL_URL (http://127.0.0.1:8080)
+	@deploy/setup-web
+	cd web && PATH="$(CURDIR)/.cache/web/bin:$$PATH" npm run --silent dev
+
+web-check: web ## Check the page's types, style and pure parts, and that its built files are those in the tree
+	cd web && PATH="$(CURDIR)/.cache/web/bin:$$PATH" npm run --silent check
+	@! git status --porcelain -- web/dist | grep . || { echo "run 'make web', and commit what it changes" >&2; exit 1; }
 
 demo: setup ## Start everything, submit a right and a wrong kernel, show both results, stop
 	@$(RUN)/python -m cli.demo

@@ -8,6 +8,7 @@ from importlib.metadata import version
 
 from fastapi import Depends, FastAPI
 from fastapi.middleware.cors import CORSMiddleware
+from fastapi.middleware.gzip import GZipMiddleware
 
 from gateway.auth import Authenticator
 from gateway.config import GatewaySettings
@@ -46,13 +47,17 @@ from gateway.routes import (
     tokens,
     users,
 )
-from gateway.routes.pages import pages
+from gateway.routes.pages import serve_pages
 from gateway.submissions.hub import Hub
 from gateway.upstreams import Upstreams, open_upstreams
 from servicekit.clock import SystemClock
 
 EXPOSED_HEADERS = ["Location", "RateLimit", "RateLimit-Policy", "Retry-After", "X-Request-Id", "X-Submission-Id"]
 """Headers of answers that pages of other origins may read."""
+COMPRESSED_BYTES = 1024
+"""The smallest JSON that is compressed."""
+NEVER_COMPRESSED = ("text/*", "application/octet-stream", "image/*")
+"""Event streams, logs and contents of disks, which are sent as they come; and files that the build compressed."""
 DESCRIPTION = """\
 Submit AMD HIP kernels, follow them as they compile, are checked and measured, and see what they cost.
 Every route but sign-in and the health checks takes an API token as `Authorization: Bearer <token>`.
@@ -86,6 +91,7 @@ def create_app(settings: GatewaySettings) -> FastAPI:
         dependencies=[Depends(check_query)],
     )
     app.add_middleware(BodyLimit)
+    app.add_middleware(GZipMiddleware, minimum_size=COMPRESSED_BYTES, exclude_content_types=NEVER_COMPRESSED)
     if settings.allowed_origins:
         app.add_middleware(
             CORSMiddleware,
@@ -121,7 +127,7 @@ def create_app(settings: GatewaySettings) -> FastAPI:
         app.include_router(module.router, prefix="/api/v1")
     for module in (orchestrator_metrics, amd, seed_submissions, health):
         app.include_router(module.router)
-    app.include_router(pages(settings.web_dir))
+    serve_pages(app, settings.web_dir)
     describe(app)
     return app
 

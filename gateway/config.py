@@ -27,7 +27,7 @@ class GatewaySettings(ServiceSettings):
     scheduler_target: str = usual_target("scheduler")
     vmpool_target: str = usual_target("vmpool")
     billing_target: str = usual_target("billing")
-    web_dir: Path = Path(__file__).resolve().parents[1] / "web"
+    web_dir: Path = Path(__file__).resolve().parents[1] / "web" / "dist"
     heartbeat: timedelta = timedelta(seconds=10)
     send_timeout: timedelta = timedelta(seconds=30)
     """A client that reads nothing for this long is disconnected."""

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from wavepool.submission.v1.submission_pb2 import RunMode, TimingMode
 
 from submissions import modes
@@ -19,22 +20,21 @@ def test_every_number_of_the_protos_is_a_mode_of_its_name() -> None:
     assert words == {"unspecified", *modes.TimingMode}
 
 
-def test_the_client_and_the_page_have_the_same_modes() -> None:
+def test_the_client_has_the_same_modes() -> None:
     assert {*client.Mode} == {*modes.Mode}
     assert {*client.TimingMode} == {*modes.TimingMode}
-    assert set(modes.TIMED_MODES) == client.TIMED_MODES
-    timing, index = ((REPOSITORY / "web" / name).read_text("utf-8") for name in ("request/timing.js", "index.html"))
-    (timed,) = re.findall(r"TIMED_MODES = new Set\(\[(.*)\]\)", timing)
-    (words,) = re.findall(r"WORDS = \{(.*?)\n\}", timing, re.DOTALL)
-    (choices,) = re.findall(r'<select id="timing-select">(.*?)</select>', index, re.DOTALL)
-    assert set(re.findall(r'"(.*?)"', timed)) == set(modes.TIMED_MODES)
-    assert set(re.findall(r'^ *"?([\w-]+)"?: ', words, re.MULTILINE)) == {*modes.TimingMode}
-    assert set(re.findall(r'value="(.*?)"', choices)) == {"", *modes.TimingMode}
-    assert set(re.findall(r'name="mode"[^>]*value="(.*?)"', index)) == {*modes.Mode}
 
 
-def test_the_page_and_the_client_profile_the_same_modes() -> None:
-    page = (REPOSITORY / "web/request/profile.js").read_text("utf-8")
-    (words,) = re.findall(r"PROFILED_MODES = new Set\(\[(.*)\]\)", page)
-    assert set(re.findall(r'"(\w+)"', words)) == set(modes.PROFILED_MODES)
-    assert set(modes.PROFILED_MODES) == client.PROFILED_MODES
+@pytest.mark.parametrize(
+    ("name", "known", "clients"),
+    [
+        ("TIMED", modes.TIMED_MODES, client.TIMED_MODES),
+        ("PROFILED", modes.PROFILED_MODES, client.PROFILED_MODES),
+    ],
+)
+def test_the_client_and_the_page_time_and_profile_the_same_modes(
+    name: str, known: frozenset[str], clients: frozenset[str]
+) -> None:
+    page = (REPOSITORY / "web/src/request/form.ts").read_text("utf-8")
+    (words,) = re.findall(rf"const {name}: readonly Mode\[\] = \[(.*)\]", page)
+    assert set(re.findall(r'"(\w+)"', words)) == set(known) == set(clients)

@@ -153,8 +153,9 @@ def test_a_judge_ends_with_every_verdict_but_those_that_only_readers_know() -> N
 
 
 def test_the_page_has_a_title_for_every_status_and_calls_the_same_ones_good() -> None:
-    titles = re.search(r"const TITLES = \{(.*?)\n\};", (WEB / "run" / "outcome_view.js").read_text(), re.DOTALL)
-    good = re.search(r"const GOOD = new Set\(\[(.*?)\]\)", (WEB / "run" / "run_state.js").read_text())
+    verdicts = (WEB / "src" / "run" / "verdicts.ts").read_text()
+    titles = re.search(r"const TITLES: Record<string, string> = \{(.*?)\n\};", verdicts, re.DOTALL)
+    good = re.search(r"const GOOD = new Set\(\[(.*?)\]\)", verdicts)
     assert titles
     assert good
     assert set(re.findall(r"^  (\w+):", titles[1], re.MULTILINE)) >= STATUSES

@@ -68,7 +68,15 @@ class BrowserPage:
 
     async def open(self, fragment: str = "token=wp_user") -> None:
         await self.page.goto(f"{self.gateway.url}/#{fragment}")
-        await self.page.wait_for_selector("#signature:not([hidden])")
+        await self.is_ready()
+
+    async def is_ready(self) -> None:
+        """Waits until a problem is shown."""
+        await self.page.wait_for_selector("#signature")
+
+    async def code(self) -> str:
+        """The source in the editor."""
+        return "\n".join(await self.page.locator("#code .cm-line").all_inner_texts()).replace("\n\n", "\n")
 
     async def choose(self, mode: str) -> None:
         await self.page.click(f".modes label:has(input[value={mode}])")

@@ -80,7 +80,7 @@ async def sign_in(web: BrowserPage, issuer: str, fragment: str = "") -> str:
     await leave_for_the_provider(web, issuer, fragment)
     await log_in(web, "ada")
     await web.page.click("button[type=submit]")
-    await web.page.wait_for_selector("#signature:not([hidden])")
+    await web.is_ready()
     return await web.page.evaluate("localStorage.getItem('wavepool.token')")
 
 
@@ -93,12 +93,12 @@ async def status_of(web: BrowserPage, token: str) -> int:
 async def test_a_person_signs_in_and_comes_back_to_the_same_place(
     web: BrowserPage, identity_provider: RunningProvider
 ) -> None:
-    token = await sign_in(web, identity_provider.issuer, f"#problem={PROBLEM.slug}")
+    token = await sign_in(web, identity_provider.issuer, f"problems/{PROBLEM.slug}")
     assert token.startswith("wpt_")
-    assert web.page.url == f"{web.gateway.url}/#problem={PROBLEM.slug}"
+    assert web.page.url == f"{web.gateway.url}/problems/{PROBLEM.slug}"
     await expect(web.page.locator("#credit")).to_have_text("$0.00 credit")
     await web.page.reload()
-    await web.page.wait_for_selector("#signature:not([hidden])")
+    await web.is_ready()
 
 
 async def test_the_provider_is_asked_with_a_challenge_and_without_a_secret(

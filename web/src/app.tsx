@@ -1,0 +1,81 @@
+// The application: its pages by their addresses, and what is on each of them.
+
+import { QueryClientProvider } from "@tanstack/preact-query";
+import { useEffect } from "preact/hooks";
+import { Route, Switch, useSearchParams } from "wouter-preact";
+import { queries } from "./gateway/queries";
+import { alert, asksForToken, hasToken } from "./page/alert";
+import { Header } from "./page/header";
+import { later } from "./page/later";
+import { NotFound } from "./page/not_found";
+import { TokenDialog } from "./page/token_dialog";
+import { pages } from "./pages";
+
+const Workbench = later(() => import("./workbench/workbench"));
+const Documentation = later(() => import("./docs/documentation"));
+
+export function App() {
+  return (
+    <QueryClientProvider client={queries}>
+      <a class="skip-link" href="#code">
+        Skip to the editor
+      </a>
+      <Header />
+      <Alert />
+      <Switch>
+        <Route path={pages.home}>
+          <OfUser slug="" submissionId="" />
+        </Route>
+        <Route path={pages.problem}>{({ slug }) => <Problem slug={slug ?? ""} />}</Route>
+        <Route path={pages.submission}>{({ id }) => <OfUser slug="" submissionId={id ?? ""} />}</Route>
+        <Route path={pages.documentation} component={Documentation} />
+        <Route>
+          <NotFound what="There is no page at this address." />
+        </Route>
+      </Switch>
+      <TokenDialog />
+    </QueryClientProvider>
+  );
+}
+
+function Problem({ slug }: { slug: string }) {
+  const [query] = useSearchParams();
+  return <OfUser slug={decodeURIComponent(slug)} submissionId={query.get("submission") ?? ""} />;
+}
+
+// Nothing is shown of a page that only users may see until somebody has signed in.
+function OfUser(place: { slug: string; submissionId: string }) {
+  const isUser = hasToken.value;
+  useEffect(() => {
+    if (!isUser) asksForToken.value ??= "";
+  }, [isUser]);
+  return isUser ? <Workbench {...place} /> : <Welcome />;
+}
+
+function Welcome() {
+  return (
+    <main class="notice card">
+      <h1>Wavepool</h1>
+      <p>
+        Write HIP kernels here, run them on pooled MI300X machines, and see whether they are right, how fast they are,
+        and why.
+      </p>
+    </main>
+  );
+}
+
+function Alert() {
+  const failure = alert.value;
+  return (
+    <div id="alert" class="alert" role="alert" hidden={!failure}>
+      {failure?.message}
+      {failure?.fields.length ? (
+        <ul>
+          {failure.fields.map(({ field, message }) => (
+            <li key={`${field} ${message}`}>{`${field}: ${message}`}</li>
+          ))}
+        </ul>
+      ) : null}
+    </div>
+  );
+}

@@ -1,0 +1,64 @@
+// What the page reads of the gateway, kept so that each is asked for once.
+
+import { keepPreviousData, QueryCache, QueryClient, queryOptions } from "@tanstack/preact-query";
+import { showFailure } from "../page/alert";
+import { type Form, quoteQuery } from "../request/form";
+import { api, given } from "./client";
+
+const RECENT = 10;
+
+export const queries = new QueryClient({
+  queryCache: new QueryCache({ onError: showFailure }),
+  // Whoever asks is told at once; a request that a change of the network drops was repeated already.
+  defaultOptions: { queries: { retry: false, refetchOnWindowFocus: false } },
+});
+
+export const me = queryOptions({ queryKey: ["me"], queryFn: () => given(api.GET("/api/v1/me")) });
+
+export const costs = queryOptions({
+  queryKey: ["costs"],
+  queryFn: () => given(api.GET("/api/v1/costs", { params: { query: { page_size: 1 } } })),
+});
+
+export const gpuTypes = queryOptions({
+  queryKey: ["gpu-types"],
+  queryFn: () => given(api.GET("/api/v1/gpu-types")),
+  staleTime: Number.POSITIVE_INFINITY,
+});
+
+export const problems = queryOptions({
+  queryKey: ["problems"],
+  queryFn: () => given(api.GET("/api/v1/problems")),
+  staleTime: Number.POSITIVE_INFINITY,
+});
+
+export function problem(slug: string, dtype: string) {
+  return queryOptions({
+    queryKey: ["problem", slug, dtype],
+    queryFn: () => given(api.GET("/api/v1/problems/{slug}", { params: { path: { slug }, query: { dtype } } })),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+}
+
+export function submission(id: string) {
+  return queryOptions({
+    queryKey: ["submission", id],
+    queryFn: () => given(api.GET("/api/v1/submissions/{submission_id}", { params: { path: { submission_id: id } } })),
+  });
+}
+
+export const recentSubmissions = queryOptions({
+  queryKey: ["submissions", "recent"],
+  queryFn: () => given(api.GET("/api/v1/submissions", { params: { query: { page_size: RECENT } } })),
+});
+
+// Until the answer to a new choice is there, that to the one before stays.
+export function quote(form: Form) {
+  const query = quoteQuery(form);
+  return queryOptions({
+    queryKey: ["quote", query],
+    queryFn: () => given(api.GET("/api/v1/quote", { params: { query } })),
+    placeholderData: keepPreviousData,
+    enabled: form.gpuType !== "",
+  });
+}

@@ -1,0 +1,31 @@
+// Addresses of this page, and what they bring.
+
+import type { Brought } from "../gateway/sign_in";
+import { pages } from "../pages";
+
+export function problemAddress(slug: string, submissionId = ""): string {
+  const query = submissionId ? `?${new URLSearchParams({ submission: submissionId })}` : "";
+  return pages.problem.replace(":slug", encodeURIComponent(slug)) + query;
+}
+
+export function submissionAddress(id: string): string {
+  return pages.submission.replace(":id", encodeURIComponent(id));
+}
+
+// What a link brings leaves the address at once; what else is behind the `#` stays.
+export function takeBrought(): Brought | null {
+  const fields = new URLSearchParams(location.hash.slice(1));
+  const [link, token] = [fields.get("link") ?? "", fields.get("token") ?? ""];
+  if (!link && !token) return null;
+  for (const name of ["link", "token"]) fields.delete(name);
+  history.replaceState(history.state, "", location.pathname + location.search + (fields.size ? `#${fields}` : ""));
+  return { link, token };
+}
+
+// Links of before named what they showed behind the `#`; null if this is none.
+export function addressOfOldLink(hash: string): string | null {
+  const fields = new URLSearchParams(hash.slice(1));
+  const [problem, job] = [fields.get("problem") ?? "", fields.get("job") ?? ""];
+  if (problem) return problemAddress(problem, job);
+  return job ? submissionAddress(job) : null;
+}

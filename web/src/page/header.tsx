@@ -1,0 +1,69 @@
+// What every page begins with.
+
+import { useQuery } from "@tanstack/preact-query";
+import { Link } from "wouter-preact";
+import { costs, me } from "../gateway/queries";
+import { nameOf } from "../gateway/sign_in";
+import icon from "../icon.svg";
+import { pages } from "../pages";
+import { asksForToken, hasToken } from "./alert";
+import { dollars } from "./format";
+import { switchTheme } from "./theme";
+
+export function Header() {
+  return (
+    <header class="site-header">
+      <Link class="brand" href={pages.home} aria-label="Wavepool, start again">
+        <img src={icon} alt="" width="28" height="28" />
+        <span>Wavepool</span>
+      </Link>
+      <nav class="header-actions" aria-label="Account and settings">
+        {hasToken.value ? <Account /> : null}
+        <Link class="quiet-link" href={pages.documentation}>
+          API
+        </Link>
+        <button
+          id="theme-button"
+          class="icon-button"
+          type="button"
+          aria-label="Switch between light and dark"
+          onClick={switchTheme}
+        >
+          <svg viewBox="0 0 24 24" width="20" height="20" aria-hidden="true">
+            <circle cx="12" cy="12" r="8" fill="none" stroke="currentColor" stroke-width="2" />
+            <path d="M12 4a8 8 0 0 1 0 16z" fill="currentColor" />
+          </svg>
+        </button>
+        <button
+          id="token-button"
+          class="button"
+          type="button"
+          onClick={() => {
+            asksForToken.value = "";
+          }}
+        >
+          Token
+        </button>
+      </nav>
+    </header>
+  );
+}
+
+function Account() {
+  const user = useQuery(me).data;
+  const credit = useQuery(costs).data?.available_usd;
+  return (
+    <>
+      {user ? (
+        <span id="who" class="who" title="Your user, and the account that pays if it is another's">
+          {nameOf(user)}
+        </span>
+      ) : null}
+      {credit === undefined ? null : (
+        <span id="credit" class="credit">
+          {dollars(credit)} credit
+        </span>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,20 @@
+// A page whose files are loaded when it is first shown.
+
+import type { ComponentType } from "preact";
+import { useEffect, useState } from "preact/hooks";
+
+export function later<Properties extends object>(load: () => Promise<{ default: ComponentType<Properties> }>) {
+  let loaded: ComponentType<Properties> | null = null;
+  return function Later(properties: Properties) {
+    const [, drawAgain] = useState(0);
+    useEffect(() => {
+      if (loaded) return;
+      load().then((module) => {
+        loaded = module.default;
+        drawAgain(1);
+      });
+    }, []);
+    const Page = loaded;
+    return Page ? <Page {...properties} /> : <main />;
+  };
+}

@@ -1,0 +1,128 @@
+// Asks for the API token, or sends people to the identity provider if the gateway has one.
+
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { ApiError } from "../gateway/api_error";
+import { api, type Schemas } from "../gateway/client";
+import { queries } from "../gateway/queries";
+import * as signIn from "../gateway/sign_in";
+import { alert, asksForToken, hasToken } from "./alert";
+import * as store from "./store";
+
+export function TokenDialog() {
+  const reason = asksForToken.value;
+  const dialog = useRef<HTMLDialogElement>(null);
+  const input = useRef<HTMLInputElement>(null);
+  const [failure, setFailure] = useState("");
+  useEffect(() => {
+    if (reason === null) {
+      dialog.current?.close();
+      return;
+    }
+    setFailure(reason);
+    if (!dialog.current?.open) dialog.current?.showModal();
+    if (input.current) input.current.value = store.signedIn() ? "" : store.token();
+    input.current?.select();
+  }, [reason]);
+
+  async function accept(): Promise<void> {
+    store.rememberToken(input.current?.value.trim() ?? "");
+    store.rememberSignedIn("");
+    try {
+      await api.GET("/api/v1/me");
+    } catch (error) {
+      setFailure((error as ApiError).message);
+      return;
+    }
+    asksForToken.value = null;
+    alert.value = null;
+    hasToken.value = true;
+    await queries.invalidateQueries();
+  }
+
+  async function forget(): Promise<void> {
+    try {
+      await signIn.signOut();
+    } catch (error) {
+      // A token that has ended already needs no end.
+      if ((error as ApiError).status !== 401) {
+        setFailure(`${(error as ApiError).message} The token was not revoked.`);
+        return;
+      }
+    }
+    store.rememberSignedIn("");
+    store.rememberToken("");
+    location.assign("/");
+  }
+
+  return (
+    <dialog
+      id="token-dialog"
+      class="dialog"
+      aria-labelledby="token-heading"
+      ref={dialog}
+      onClose={() => {
+        asksForToken.value = null;
+      }}
+    >
+      <form
+        id="token-form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void accept();
+        }}
+      >
+        <h2 id="token-heading">Your API token</h2>
+        {reason === null ? null : <SignInOffer onFailure={setFailure} />}
+        <p>
+          <code>wavepool up</code> prints a link that signs you in once, and leaves a token in{" "}
+          <code>.wavepool/token</code>. This browser remembers it.
+        </p>
+        <label class="field-label" for="token-input">
+          Token
+        </label>
+        <input id="token-input" type="password" autocomplete="off" spellcheck={false} required ref={input} />
+        <p id="token-error" class="field-error" role="alert" hidden={!failure}>
+          {failure}
+        </p>
+        <div class="dialog-actions">
+          <button id="token-forget" class="button" type="button" onClick={() => void forget()}>
+            {store.signedIn() ? "Sign out" : "Forget"}
+          </button>
+          <button class="button primary" type="submit">
+            Use this token
+          </button>
+        </div>
+      </form>
+    </dialog>
+  );
+}
+
+function SignInOffer({ onFailure }: { onFailure: (reason: string) => void }) {
+  const [options, setOptions] = useState<Schemas["SignInOptions"] | null>(null);
+  const [hint, setHint] = useState("");
+  useEffect(() => {
+    signIn.signInOptions().then(
+      (given) => {
+        setOptions(given.enabled ? given : null);
+        setHint(given.enabled ? `at ${new URL(given.issuer).host}; or use an API token:` : "");
+      },
+      (error: ApiError) => setHint(`Nobody can sign in now: ${error.message}`),
+    );
+  }, []);
+  if (!options && !hint) return null;
+  return (
+    <div id="sign-in" class="sign-in">
+      {options ? (
+        <button
+          id="sign-in-button"
+          class="button primary"
+          type="button"
+          onClick={() => signIn.leaveFor(options).catch((error: ApiError) => onFailure(error.message))}
+        >
+          Sign in
+        </button>
+      ) : null}
+      <span id="sign-in-hint">{hint}</span>
+    </div>
+  );
+}

@@ -1,0 +1,8 @@
+// The addresses of pages. The build writes them for the gateway, which answers them with the application.
+
+export const pages = {
+  home: "/",
+  problem: "/problems/:slug",
+  submission: "/submissions/:id",
+  documentation: "/api/docs",
+} as const;

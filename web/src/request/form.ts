@@ -1,0 +1,122 @@
+// What is asked for beside the source, as the page's fields hold it, and as the gateway takes and gives it.
+
+import { ApiError } from "../gateway/api_error";
+import type { Schemas } from "../gateway/client";
+
+export type Mode = Schemas["Mode"];
+export type Timing = Schemas["TimingMode"];
+
+// Eighths.
+const WHOLE_GPU = 8;
+const TIMED: readonly Mode[] = ["full", "benchmark"];
+// A sample and a whole program have no profile.
+const PROFILED: readonly Mode[] = ["full", "benchmark", "check"];
+
+export interface Form {
+  mode: Mode;
+  timing: Timing | "";
+  profile: boolean;
+  gpuType: string;
+  eighths: number;
+  fallbacks: string[];
+  // As it was typed.
+  launchPlan: string;
+  definition: string;
+}
+
+export const EMPTY_FORM: Form = {
+  mode: "full",
+  timing: "",
+  profile: false,
+  gpuType: "",
+  eighths: WHOLE_GPU,
+  fallbacks: [],
+  launchPlan: "",
+  definition: "",
+};
+
+export function isTimed({ mode }: Form): boolean {
+  return TIMED.includes(mode);
+}
+
+export function isProfiled({ mode }: Form): boolean {
+  return PROFILED.includes(mode);
+}
+
+// What is asked for anyway is no fallback of its own.
+export function withGpu(form: Form, gpuType: string): Form {
+  return { ...form, gpuType, fallbacks: form.fallbacks.filter((type) => type !== gpuType) };
+}
+
+export function withFallback(form: Form, type: string, isWanted: boolean): Form {
+  const others = form.fallbacks.filter((one) => one !== type);
+  return { ...form, fallbacks: isWanted ? [...others, type] : others };
+}
+
+// The question of `GET /api/v1/quote`.
+export function quoteQuery({ gpuType, fallbacks, eighths }: Form) {
+  return {
+    gpu_type: [gpuType, ...fallbacks],
+    eighths: Math.min(eighths, WHOLE_GPU),
+    gpus: Math.max(eighths / WHOLE_GPU, 1),
+  };
+}
+
+export interface Subject {
+  slug: string;
+  dtype: string;
+}
+
+// Throws ApiError if the launch plan is not JSON.
+export function requestOf(form: Form, code: string, subject: Subject): Schemas["SubmissionRequest"] {
+  const isProgram = form.mode === "sandbox";
+  const { launchPlan, definition } = form;
+  return {
+    code,
+    mode: form.mode,
+    gpu_type: form.gpuType,
+    ...(form.fallbacks.length ? { fallback_gpu_types: form.fallbacks } : {}),
+    ...size(form),
+    ...(form.timing && isTimed(form) ? { timing: form.timing } : {}),
+    ...(form.profile && isProfiled(form) ? { profile: true } : {}),
+    ...(isProgram ? { problem: "" } : { problem: subject.slug, dtype: subject.dtype }),
+    ...(launchPlan.trim() && !isProgram ? { launch_plan: parsed(launchPlan) } : {}),
+    ...(definition.trim() && !isProgram ? { problem_def: definition } : {}),
+  };
+}
+
+// The fields as somebody left them who sent this.
+export function formOf(submission: Schemas["SubmissionDetail"], offered: readonly string[]): Form {
+  const { mode, timing, profile, gpu_type: gpuType, fallback_gpu_types: fallbacks, resources } = submission;
+  const { launch_plan: plan, problem_def: definition } = submission;
+  return {
+    mode: mode as Mode,
+    timing: (timing ?? "") as Timing | "",
+    profile,
+    gpuType: offered.includes(gpuType) ? gpuType : (offered[0] ?? ""),
+    eighths: (resources.gpus ?? resources.fraction ?? 1) * WHOLE_GPU,
+    fallbacks: [...fallbacks],
+    launchPlan: plan ? JSON.stringify(plan, null, 2) : "",
+    definition,
+  };
+}
+
+// True if something is asked for that most people never open.
+export function hasExtras({ launchPlan, definition, fallbacks, eighths }: Form): boolean {
+  return Boolean(launchPlan || definition || fallbacks.length || eighths !== WHOLE_GPU);
+}
+
+// Nothing for one whole GPU, which is what a submission gets that does not say.
+function size({ eighths }: Form): Pick<Schemas["SubmissionRequest"], "resources"> {
+  if (eighths === WHOLE_GPU) return {};
+  const amount = eighths / WHOLE_GPU;
+  return { resources: (amount < 1 ? { fraction: amount } : { gpus: amount }) as Schemas["Resources"] };
+}
+
+function parsed(plan: string): Record<string, unknown> {
+  try {
+    return JSON.parse(plan);
+  } catch (error) {
+    throw new ApiError(0, `The launch plan is not JSON: ${(error as Error).message}`);
+  }
+}

@@ -1,0 +1,39 @@
+// The account's recent submissions.
+
+import { Link } from "wouter-preact";
+import type { Schemas } from "../gateway/client";
+import { submissionAddress } from "../page/addresses";
+import { ago, dollars } from "../page/format";
+import { Table } from "../page/table";
+import { endTitle, statusKind } from "./verdicts";
+
+const COLUMNS = [
+  { title: "Submission" },
+  { title: "What", class: "optional" },
+  { title: "Result" },
+  { title: "Cost", class: "number optional" },
+  { title: "When", class: "number" },
+];
+
+export function History({ submissions }: { submissions: Schemas["Submission"][] }) {
+  if (!submissions.length) return <p class="empty">Nothing yet.</p>;
+  const rows = submissions.map(({ id, problem, name, mode, cost_usd: cost, create_time: time, ...ends }) => [
+    <Link key="link" href={submissionAddress(id)}>
+      {problem || name || "sandbox program"}
+      {problem && name ? <span class="hint"> {name}</span> : null}
+      <span class="visually-hidden">, {id}</span>
+    </Link>,
+    mode,
+    <Badge key="badge" {...ends} />,
+    dollars(cost),
+    ago(time),
+  ]);
+  return <Table caption="Recent submissions" columns={COLUMNS} rows={rows} />;
+}
+
+type Ends = Pick<Schemas["Submission"], "status" | "state" | "timing_status" | "shown_interval">;
+
+function Badge({ status, state, timing_status: timing, shown_interval }: Ends) {
+  if (!status) return <span class="badge live">{state.toLowerCase()}</span>;
+  return <span class={`badge ${statusKind(status)}`}>{endTitle(status, { timing, shown_interval })}</span>;
+}

@@ -1,0 +1,68 @@
+import { expect, test } from "vitest";
+import type { Frame } from "./frames";
+import { afterFrame, emptyRun, type Run } from "./run_state";
+import { isGood } from "./verdicts";
+
+function after(frames: Frame[], run: Run = emptyRun("full")): Run {
+  return frames.reduce((before, frame) => afterFrame(before, frame, frame.timestamp ?? 0, isGood), run);
+}
+
+function states(run: Run): Record<string, string> {
+  return Object.fromEntries(run.stages.map(({ name, state }) => [name, state]));
+}
+
+test("a stage lasts from its first frame to the next stage's", () => {
+  const run = after([
+    { status: "IN_QUEUE", timestamp: 1000, position: 3 },
+    { status: "COMPILING", timestamp: 3000 },
+    { status: "COMPILED", timestamp: 4000 },
+    { status: "CHECKING", timestamp: 5000, total_tests: 2 },
+  ]);
+  expect(run.stages.slice(0, 4)).toEqual([
+    { name: "Queue", state: "done", begin: 1000, end: 3000 },
+    { name: "Machine", state: "done", begin: null, end: null },
+    { name: "Compile", state: "done", begin: 3000, end: 5000 },
+    { name: "Check", state: "active", begin: 5000, end: null },
+  ]);
+});
+
+test("a run that goes back into the queue begins anew", () => {
+  const tested: Frame = { status: "TEST_RESULT", total_tests: 2, result: { name: "a", status: "PASSED", samples: 0 } };
+  const run = after([{ status: "IN_QUEUE" }, { status: "CHECKING" }, tested, { status: "IN_QUEUE", message: "Again" }]);
+  expect(run.tests).toEqual([]);
+  expect(run.line).toBe("Again");
+  expect(states(run)).toMatchObject({ Queue: "active", Check: "waiting" });
+});
+
+test("a failed run shows the stage that it ended in, and a good one has none left", () => {
+  const begun: Frame[] = [{ status: "IN_QUEUE" }, { status: "CHECKING" }];
+  const wrong = after([...begun, { status: "WRONG_ANSWER", final: true }]);
+  expect(states(wrong)).toMatchObject({ Compile: "done", Check: "failed", Benchmark: "waiting" });
+  const right = after([...begun, { status: "ACCEPTED", final: true }]);
+  expect(new Set(Object.values(states(right)))).toEqual(new Set(["done"]));
+});
+
+test("a heartbeat and a frame of a kind that is not known change nothing that is shown", () => {
+  const run = after([{ status: "IN_QUEUE", position: 1 }]);
+  for (const status of ["heartbeat", "A_LATER_KIND"]) {
+    const { clockOffsetMs: _, ...later } = after([{ status, timestamp: 7 }], run);
+    expect(run).toMatchObject(later);
+  }
+});
+
+test("the clocks' offset is the smallest delay that was seen", () => {
+  let run = emptyRun("full");
+  for (const [sent, arrived] of [
+    [100, 190],
+    [200, 250],
+    [300, 400],
+  ] as const) {
+    run = afterFrame(run, { status: "heartbeat", timestamp: sent }, arrived, isGood);
+  }
+  expect(run.clockOffsetMs).toBe(50);
+});
+
+test("a profile has a stage of its own before the last", () => {
+  const names = emptyRun("full", [], true).stages.map(({ name }) => name);
+  expect(names.slice(-2)).toEqual(["Profile", "Done"]);
+});

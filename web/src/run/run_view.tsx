@@ -1,0 +1,88 @@
+// The run that is followed.
+
+import { useEffect, useState } from "preact/hooks";
+import { dollars, seconds } from "../page/format";
+import { type GoTo, Outcome } from "./outcome";
+import type { Run, Stage } from "./run_state";
+import { endTitle, statusKind } from "./verdicts";
+
+const WORDS = { waiting: "not yet", active: "now", done: "done", failed: "ended here" };
+const TICK_MS = 100;
+
+export interface RunCalls {
+  goTo: GoTo;
+  onCancel: () => void;
+  onReport: () => void;
+}
+
+export function RunView({ run, goTo, onCancel, onReport }: RunCalls & { run: Run }) {
+  const { final, device, costUsd } = run;
+  const title = final ? endTitle(final.status, final) : "Running";
+  return (
+    <section id="run" class="card run" aria-labelledby="run-heading">
+      <div class="card-head">
+        <h2 id="run-heading">Run</h2>
+        <span id="run-status" class={`badge ${final ? statusKind(final.status) : "live"}`}>
+          {title}
+        </span>
+        <span id="run-cost" class="run-cost">
+          {costUsd ? dollars(costUsd) : ""}
+        </span>
+        {final?.has_report ? (
+          <button id="report-button" class="button small" type="button" onClick={onReport}>
+            Signed report
+          </button>
+        ) : null}
+        {final ? null : (
+          <button id="cancel-button" class="button small danger" type="button" onClick={onCancel}>
+            Cancel
+          </button>
+        )}
+      </div>
+      <p id="run-line" class="run-line">
+        {final ? (device?.title ?? final.device_title ?? "") : run.line}
+      </p>
+      <ol id="stages" class="stages" aria-label="Stages">
+        {run.stages.map((stage) => (
+          <StageItem key={stage.name} stage={stage} offsetMs={run.clockOffsetMs} />
+        ))}
+      </ol>
+      <div id="outcome" class="outcome">
+        <Outcome run={run} goTo={goTo} />
+      </div>
+    </section>
+  );
+}
+
+// What screen readers are told.
+export function news(run: Run | null): string {
+  if (!run?.final) return run?.line ?? "";
+  return `${endTitle(run.final.status, run.final)}. ${run.final.message ?? ""}`;
+}
+
+function StageItem({ stage, offsetMs }: { stage: Stage; offsetMs: number }) {
+  const { name, state, begin, end } = stage;
+  const isActive = state === "active";
+  const now = useNow(isActive && begin !== null);
+  const offset = Number.isFinite(offsetMs) ? offsetMs : 0;
+  const last = end ?? (isActive ? now - offset : begin);
+  return (
+    <li class={`stage ${state}`} aria-current={isActive ? "step" : undefined}>
+      <span class="stage-name">
+        {name}
+        <span class="visually-hidden">, {WORDS[state]}</span>
+      </span>
+      <span class="stage-time">{begin === null || last === null ? "" : seconds((last - begin) / 1000)}</span>
+    </li>
+  );
+}
+
+function useNow(isMoving: boolean): number {
+  const [now, setNow] = useState(Date.now);
+  useEffect(() => {
+    if (!isMoving) return;
+    const timer = setInterval(() => setNow(Date.now()), TICK_MS);
+    return () => clearInterval(timer);
+  }, [isMoving]);
+  return now;
+}

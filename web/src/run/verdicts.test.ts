@@ -1,0 +1,25 @@
+import { expect, test } from "vitest";
+import { endTitle, isMeasured, timingKind, timingWord, verdictTitle } from "./verdicts";
+
+test("a time that is valid only within an interval is not called valid", () => {
+  expect(timingWord({ timing: "VALID", shown_interval: 0.213 })).toBe("UNSTABLE ± 21 %");
+  expect(timingKind({ timing: "VALID", shown_interval: 0.213 })).toBe("warn");
+});
+
+test("a word of a newer server is shown and never good", () => {
+  expect(timingWord({ timing: "LATER" })).toBe("LATER");
+  expect(timingKind({ timing: "LATER" })).toBe("warn");
+  expect(verdictTitle({ status: "LATER" })).toBe("LATER");
+  expect(isMeasured({ timing: "LATER" })).toBe(false);
+});
+
+test("a finer verdict stands beside what front ends call it", () => {
+  expect(verdictTitle({ status: "RUNTIME_ERROR", verdict: "OUT_OF_BOUNDS" })).toBe("Runtime error · out of bounds");
+  expect(verdictTitle({ status: "ERROR", verdict: "INFRA_ERROR" })).toBe("Our fault, not charged");
+  expect(verdictTitle({ status: "ACCEPTED", verdict: "ACCEPTED" })).toBe("Accepted");
+});
+
+test("only what was right has a timing beside it", () => {
+  expect(endTitle("ACCEPTED", { timing: "VALID" })).toBe("Accepted · VALID");
+  expect(endTitle("WRONG_ANSWER", { timing: "VALID" })).toBe("Wrong answer");
+});
