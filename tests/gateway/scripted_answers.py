@@ -242,7 +242,6 @@ ANSWERS: dict[str, Any] = {
     },
     # People
     "ListNames": {"names": {"user_ada": "ada"}},
-    "CreateToken": {"token": TOKEN, "secret": "wp_secret"},
     "ListTokens": {"tokens": [TOKEN]},
     "RevokeToken": {},
     "AddKey": {"key": KEY},

@@ -28,7 +28,7 @@ from wavepool.vmpool.v1 import vmpool_pb2
 
 from tests.gateway.job_events import CPU_MACHINE
 from tests.gateway.refusals import Refusals
-from tests.gateway.scripted_answers import ANSWERS, RESOLVED, STOPPED
+from tests.gateway.scripted_answers import ANSWERS, RESOLVED, STOPPED, TOKEN
 from tests.gateway.scripted_reservations import ScriptedReservations, ScriptedSessions
 from tests.gateway.scripted_scheduler import ScriptedScheduler
 
@@ -126,23 +126,31 @@ class ScriptedIdentity:
         self.resolved: dict[str, identity_pb2.ResolveKeysResponse] = {}
         self.visible: dict[str, list[str]] = {}
         self.managed: dict[str, list[str]] = {}
+        self.makers: dict[str, str] = {}
+        """The tokens that made others, by the secrets of these."""
 
-    async def AuthenticateToken(self, request: Any, context: Any) -> identity_pb2.AuthenticateTokenResponse:
-        if request.token not in ACCOUNTS:
+    async def CreateToken(self, request: Any, context: Any) -> identity_pb2.CreateTokenResponse:
+        secret = f"wp_secret_{request.caller_token_id}"
+        self.makers[secret] = next(token for token, id_ in TOKEN_IDS.items() if id_ == request.caller_token_id)
+        return identity_pb2.CreateTokenResponse(token=cast("Any", TOKEN), secret=secret)
+
+    async def AuthenticateToken(self, request: identity_pb2.AuthenticateTokenRequest, context: Any) -> identity_pb2.AuthenticateTokenResponse:
+        token: str = self.makers.get(request.token, request.token)
+        if token not in ACCOUNTS:
             await context.abort(grpc.StatusCode.NOT_FOUND, "unknown token")
-        account_id, role = ACCOUNTS[request.token]
-        scopes = self.scopes.get(request.token, ROLE_SCOPES[role])
+        account_id, role = ACCOUNTS[token]
+        scopes = self.scopes.get(token, ROLE_SCOPES[role])
         return identity_pb2.AuthenticateTokenResponse(
             user_id=account_id.replace("acc", "user"),
-            user_name=self.names.get(request.token, "demo"),
+            user_name=self.names.get(token, "demo"),
             role=role,
             account_id=account_id,
-            account_name=self.names.get(request.token, "demo"),
-            token_id=TOKEN_IDS[request.token],
+            account_name=self.names.get(token, "demo"),
+            token_id=TOKEN_IDS[token],
             admin="admin" in scopes,
             scopes=scopes,
-            visible_account_ids=[account_id, *self.visible.get(request.token, ())],
-            managed_account_ids=self.managed.get(request.token, ()),
+            visible_account_ids=[account_id, *self.visible.get(token, ())],
+            managed_account_ids=self.managed.get(token, ()),
         )
 
     async def ResolveKeys(self, request: Any, context: Any) -> identity_pb2.ResolveKeysResponse:

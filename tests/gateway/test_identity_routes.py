@@ -22,7 +22,7 @@ LATER = "2100-01-01T00:00:00Z"
 async def test_a_token_is_made_with_all_its_limits_and_its_secret_is_shown_once(gateway: RunningGateway) -> None:
     body = {"name": "ci", "account_id": "compilers", "scopes": ["read", "submit"], "expire_time": LATER}
     made = await gateway.http.post("/api/v1/tokens", json=body)
-    assert (made.status_code, made.json()["token"], made.json()["id"]) == (201, "wp_secret", "tok_9")
+    assert (made.status_code, made.json()["token"], made.json()["id"]) == (201, "wp_secret_tok_1", "tok_9")
     request = gateway.calls["CreateToken"][-1]
     assert (request.caller_token_id, request.account, list(request.scopes)) == (
         "tok_1",

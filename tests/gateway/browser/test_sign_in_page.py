@@ -129,6 +129,28 @@ async def test_signing_out_ends_the_token(web: BrowserPage, identity_provider: R
     await web.page.wait_for_function("localStorage.length === 0")
 
 
+async def test_signing_out_ends_this_browsers_own_token_and_not_the_one_that_was_typed_in(
+    web: BrowserPage, identity_provider: RunningProvider
+) -> None:
+    bearer = {"Authorization": f"Bearer {await sign_in(web, identity_provider.issuer)}"}
+    async with httpx.AsyncClient(base_url=web.gateway.url, headers=bearer, trust_env=False) as http:
+        typed = (await http.post("/api/v1/tokens", json={"name": "laptop", "lifetime_seconds": 3600})).json()["token"]
+        await web.page.click("#token-button")
+        await web.page.fill("#token-input", typed)
+        await web.page.keyboard.press("Enter")
+        await expect(web.page.locator("#token-dialog")).to_be_hidden()
+        own = await web.page.evaluate("localStorage.getItem('wavepool.token')")
+        listed = (await http.get("/api/v1/tokens")).json()["tokens"]
+    ends = {one["name"]: one["expire_time"] for one in listed}
+    # It lasts no longer than the one that made it.
+    assert ends["Chrome on Linux"] == ends["laptop"]
+    assert own not in {typed, bearer["Authorization"].removeprefix("Bearer ")}
+    await web.page.click("#token-button")
+    async with web.page.expect_response("**/api/v1/tokens/*"):
+        await web.page.click("#token-forget")
+    assert [await status_of(web, token) for token in (own, typed)] == [401, 200]
+
+
 async def test_a_sign_out_that_does_not_reach_the_gateway_can_be_tried_again(
     web: BrowserPage, identity_provider: RunningProvider
 ) -> None:

@@ -6,7 +6,7 @@ import asyncio
 import json
 import math
 import re
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from urllib.parse import parse_qs, urlsplit
 
 import grpc
@@ -513,6 +513,60 @@ async def test_token_is_asked_for_checked_and_remembered(web: BrowserPage, gatew
     await web.is_ready()
     await web.page.reload()
     await web.is_ready()
+
+
+@pytest.mark.parametrize(
+    ("scopes", "kept"), [(["read", "submit", "manage"], "wp_secret_tok_1"), (["read", "submit"], "wp_user")]
+)
+async def test_a_token_is_exchanged_for_one_of_this_browsers_own_if_it_may_make_tokens(
+    web: BrowserPage, services: ScriptedServices, scopes: list[str], kept: str
+) -> None:
+    services.identity.scopes["wp_user"] = scopes
+    await web.open()
+    assert await web.page.evaluate("localStorage.getItem('wavepool.token')") == kept
+    if kept != "wp_user":
+        (made,) = services.refusals.calls["CreateToken"]
+        assert (made.caller_token_id, made.name, list(made.scopes)) == ("tok_1", "Chrome on Linux", [])
+        lifetime = made.expire_time.ToDatetime(tzinfo=UTC) - datetime.now(UTC)
+        assert timedelta(days=29) < lifetime < timedelta(days=31)
+    # Another link to the same account brings nothing new.
+    await web.page.goto("about:blank")
+    await web.open()
+    assert len(services.refusals.calls["CreateToken"]) == (kept != "wp_user")
+
+
+async def test_a_submission_whose_answer_was_lost_is_sent_again_as_the_same(
+    web: BrowserPage, services: ScriptedServices
+) -> None:
+    async def lose_the_answer(route: Route) -> None:
+        await route.fetch()
+        await route.abort("connectionreset")
+
+    web.script(FULL)
+    await web.open()
+    await web.page.route("**/api/v1/submissions", lose_the_answer)
+    await web.submit()
+    await expect(web.page.locator("#alert")).to_have_text("The gateway cannot be reached.")
+    await web.page.unroute("**/api/v1/submissions")
+    await web.submit()
+    await web.page.wait_for_selector(".verdict.good")
+    await web.page.fill("#code", "int other;")
+    async with web.page.expect_response("**/api/v1/submissions"):
+        await web.submit()
+    first, again, other = (request.idempotency_key for request in services.refusals.calls["SubmitJob"])
+    assert first == again != other
+    web.complaints.clear()  # the browser's own line for the request that failed
+
+
+async def test_the_page_of_a_problem_loads_within_its_budget(web: BrowserPage) -> None:
+    await web.open()
+    loaded: dict[str, int] = await web.page.evaluate(
+        "Object.fromEntries(['resource', 'navigation'].flatMap((kind) => performance.getEntriesByType(kind))"
+        ".filter(({name}) => !new URL(name).pathname.startsWith('/api/'))"
+        ".map(({name, encodedBodySize}) => [name, encodedBodySize]))"
+    )
+    assert sum(loaded.values()) <= 330_000, loaded
+    assert all(loaded.values()), loaded
 
 
 async def test_without_an_identity_provider_no_sign_in_is_offered(web: BrowserPage, gateway: RunningGateway) -> None:

@@ -6,6 +6,7 @@
 import * as store from "../page/store";
 import { ApiError } from "./api_error";
 import { api, bearer, given, type Schemas } from "./client";
+import { type OwnToken, ownToken } from "./own_token";
 
 export type Me = Schemas["Me"];
 
@@ -77,14 +78,29 @@ export async function adopt({ link, token: named }: Brought): Promise<boolean> {
   const next = await working(offered);
   if (!next) throw new ApiError(0, "The token of this link is unknown, revoked or expired.");
   const before = current ? await working(current) : null;
-  const isOther = before && (before.user_id !== next.user_id || before.account_id !== next.account_id);
-  if (isOther && !window.confirm(question(before, next))) {
+  if (before && (mayAsMuch(before, next) || !(isSame(before, next) || window.confirm(question(before, next))))) {
     if (link) await revoke(next.token_id, offered);
     return false;
   }
-  store.rememberToken(offered);
-  store.rememberSignedIn("");
+  const own = await accept(offered, next);
+  if (link && own.id) await revoke(next.token_id, own.token);
   return true;
+}
+
+// The page has this token from now on, or rather one of its own.
+export async function accept(offered: string, me: Me): Promise<OwnToken> {
+  const own = await ownToken(offered, me);
+  store.rememberToken(own.token);
+  store.rememberSignedIn(own.id);
+  return own;
+}
+
+function isSame(one: Me, other: Me): boolean {
+  return one.user_id === other.user_id && one.account_id === other.account_id;
+}
+
+function mayAsMuch(before: Me, next: Me): boolean {
+  return isSame(before, next) && next.scopes.every((scope) => before.scopes.includes(scope));
 }
 
 function question(before: Me, next: Me): string {
@@ -95,8 +111,8 @@ function question(before: Me, next: Me): string {
   );
 }
 
-// Whose token it is; null if it does not work any more.
-async function working(token: string): Promise<Me | null> {
+// Whose token it is; null if it does not work.
+export async function working(token: string): Promise<Me | null> {
   try {
     return await given(api.GET("/api/v1/me", bearer(token)));
   } catch (error) {

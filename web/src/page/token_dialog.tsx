@@ -2,7 +2,7 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { ApiError } from "../gateway/api_error";
-import { api, type Schemas } from "../gateway/client";
+import { api, bearer, given, type Schemas } from "../gateway/client";
 import { queries } from "../gateway/queries";
 import * as signIn from "../gateway/sign_in";
 import { alert, asksForToken, hasToken } from "./alert";
@@ -25,10 +25,9 @@ export function TokenDialog() {
   }, [reason]);
 
   async function accept(): Promise<void> {
-    store.rememberToken(input.current?.value.trim() ?? "");
-    store.rememberSignedIn("");
+    const offered = input.current?.value.trim() ?? "";
     try {
-      await api.GET("/api/v1/me");
+      await signIn.accept(offered, await given(api.GET("/api/v1/me", bearer(offered))));
     } catch (error) {
       setFailure((error as ApiError).message);
       return;
@@ -36,7 +35,7 @@ export function TokenDialog() {
     asksForToken.value = null;
     alert.value = null;
     hasToken.value = true;
-    await queries.invalidateQueries();
+    await queries.resetQueries();
   }
 
   async function forget(): Promise<void> {
@@ -75,7 +74,7 @@ export function TokenDialog() {
         {reason === null ? null : <SignInOffer onFailure={setFailure} />}
         <p>
           <code>wavepool up</code> prints a link that signs you in once, and leaves a token in{" "}
-          <code>.wavepool/token</code>. This browser remembers it.
+          <code>.wavepool/token</code>. This browser makes a token of its own of it, for 30 days, and remembers that.
         </p>
         <label class="field-label" for="token-input">
           Token
@@ -102,9 +101,9 @@ function SignInOffer({ onFailure }: { onFailure: (reason: string) => void }) {
   const [hint, setHint] = useState("");
   useEffect(() => {
     signIn.signInOptions().then(
-      (given) => {
-        setOptions(given.enabled ? given : null);
-        setHint(given.enabled ? `at ${new URL(given.issuer).host}; or use an API token:` : "");
+      (offer) => {
+        setOptions(offer.enabled ? offer : null);
+        setHint(offer.enabled ? `at ${new URL(offer.issuer).host}; or use an API token:` : "");
       },
       (error: ApiError) => setHint(`Nobody can sign in now: ${error.message}`),
     );
