@@ -28,6 +28,7 @@ from gateway.routes import (
     billing,
     catalogue,
     disks,
+    events,
     health,
     job_metrics,
     keys,
@@ -98,6 +99,7 @@ def create_app(settings: GatewaySettings) -> FastAPI:
     error_responses.install(app)
     for module in (
         submissions,
+        events,
         catalogue,
         machines,
         offers,
