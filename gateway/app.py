@@ -29,6 +29,7 @@ from gateway.routes import (
     billing,
     catalogue,
     disks,
+    events,
     health,
     job_metrics,
     keys,
@@ -104,6 +105,7 @@ def create_app(settings: GatewaySettings) -> FastAPI:
     error_responses.install(app)
     for module in (
         submissions,
+        events,
         catalogue,
         machines,
         offers,

@@ -75,6 +75,12 @@ STREAM: Responses = {
         "content": {"text/event-stream": {}},
     }
 }
+TOPIC_STREAM: Responses = {
+    200: {
+        "description": "The events of all topics, each with an id to resume all of them from.",
+        "content": {"text/event-stream": {}},
+    }
+}
 MACHINE_STREAM: Responses = {
     200: {
         "description": "The machine's events, each with an id to resume from.",

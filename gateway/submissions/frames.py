@@ -36,6 +36,13 @@ def encode(seq: int | None, frame: Frame) -> bytes:
     return b"event: %s\n%sdata: %s\n\n" % (frame.status.encode(), identity, data)
 
 
+def decoded(data: bytes) -> tuple[int | None, bytes]:
+    """The sequence number of an encoded frame, None if it has none, and its JSON, as it is."""
+    head, _, body = data.removesuffix(b"\n\n").partition(b"\ndata: ")
+    _, _, seq = head.partition(b"\nid: ")
+    return (int(seq) if seq else None), body
+
+
 def _frame(event: JobEvent, setting: Setting) -> Frame | None:
     match event.WhichOneof("event"):
         case "queued":

@@ -1,4 +1,4 @@
-"""Fans out the events of jobs: one upstream watch for each job that has followers."""
+"""Fans out the events of jobs, with one upstream watch for each job that has followers, and passes on their changes."""
 
 from __future__ import annotations
 
@@ -7,15 +7,23 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING
 
-from wavepool.scheduler.v1.scheduler_pb2 import Job, JobEvent, WatchJobRequest
+import grpc
+from wavepool.scheduler.v1.scheduler_pb2 import (
+    Job,
+    JobEvent,
+    WatchJobRequest,
+    WatchJobsRequest,
+    WatchJobsResponse,
+)
 
 from gateway.metrics import clients_dropped, streams_open
-from gateway.submissions.job_stream import FellBehindError, JobStream
+from gateway.submissions.job_stream import FINAL_CODES, FellBehindError, JobStream
 from gateway.submissions.run_frames import Setting
 from servicekit.logging import get_logger
-from vocabulary.backoff import Backoff
+from vocabulary.backoff import Backoff, Retries
 
 if TYPE_CHECKING:
     from wavepool.scheduler.v1.scheduler_pb2_grpc import SchedulerServiceAsyncStub
@@ -36,38 +44,73 @@ class _Channel:
 class Hub:
     """Gives each client the frames of its job."""
 
-    def __init__(self, scheduler: SchedulerServiceAsyncStub, window_bytes: int) -> None:
+    def __init__(self, scheduler: SchedulerServiceAsyncStub, window_bytes: int, retries: Backoff = RETRIES) -> None:
         self._scheduler = scheduler
         self._window_bytes = window_bytes
+        self._retries = retries
         self._channels: dict[tuple[str, str], _Channel] = {}
-        self._is_closed = False
+        self.closing = asyncio.Event()
+        """Set once every stream is to end."""
 
     @property
     def jobs_followed(self) -> int:
         """Number of jobs that clients follow now."""
         return len(self._channels)
 
-    async def frames(self, job: Job, after_seq: int) -> AsyncGenerator[bytes]:
+    def frames(self, job: Job, after_seq: int) -> AsyncGenerator[bytes]:
         """The job's encoded frames after `after_seq`, until the last one or until this client falls behind."""
-        if self._is_closed:
+        return self.counted(self.follow(job, after_seq))
+
+    async def counted(self, frames: AsyncGenerator[bytes]) -> AsyncGenerator[bytes]:
+        """The frames of one client's stream, which ends if the client falls behind."""
+        streams_open.inc()
+        try:
+            async with aclosing(frames):
+                async for data in frames:
+                    yield data
+        except FellBehindError as error:
+            clients_dropped.inc()
+            log.info("a slow client was dropped; it can resume", extra={"job_id": error.job_id})
+        finally:
+            streams_open.dec()
+
+    async def follow(self, job: Job, after_seq: int) -> AsyncGenerator[bytes]:
+        """The same, as a part of a client's stream; raises FellBehindError."""
+        if self.closing.is_set():
             return
         key = (job.account_id, job.job_id)
         channel = self._join(key, job, after_seq)
-        streams_open.inc()
         try:
             async with aclosing(channel.stream.follow(after_seq)) as frames:
                 async for data in frames:
                     yield data
-        except FellBehindError:
-            clients_dropped.inc()
-            log.info("a slow client was dropped; it can resume", extra={"job_id": job.job_id})
         finally:
-            streams_open.dec()
             self._leave(key, channel)
+
+    async def changes(self, account_id: str, after_revision: int | None) -> AsyncGenerator[WatchJobsResponse]:
+        """The account's jobs that change after a revision, as the scheduler streams them; it never ends.
+
+        If the scheduler goes away, this goes on from the last change. Raises AioRpcError if another try is pointless.
+        """
+        retries = Retries(self._retries)
+        while True:
+            call = self._scheduler.WatchJobs(WatchJobsRequest(account_id=account_id, after_revision=after_revision))
+            try:
+                async for change in call:
+                    retries.reset()
+                    after_revision = change.revision
+                    yield change
+            except grpc.aio.AioRpcError as error:
+                if error.code() in FINAL_CODES:
+                    raise
+                log.warning("the scheduler's stream of changes broke; trying again", extra={"code": error.code().name})
+            finally:
+                call.cancel()
+            await retries.wait()
 
     def close(self) -> None:
         """Ends every stream cleanly; the clients resume at another gateway or after a restart."""
-        self._is_closed = True
+        self.closing.set()
         for channel in self._channels.values():
             channel.reader.cancel()
             channel.stream.end()
@@ -76,7 +119,8 @@ class Hub:
         channel = self._channels.get(key)
         if channel is None or not channel.stream.can_serve(after_seq):
             setting = Setting(job.spec.submission.mode)
-            stream = JobStream(job.job_id, lambda seq: self._watch(key, seq), setting, self._window_bytes, RETRIES)
+            watch = partial(self._watch, key)
+            stream = JobStream(job.job_id, watch, setting, self._window_bytes, self._retries)
             channel = _Channel(stream, asyncio.create_task(stream.run(), name=f"watch {job.job_id}"))
             self._channels[key] = channel
         channel.clients += 1

@@ -45,6 +45,10 @@ FINAL_CODES = frozenset(
 class FellBehindError(Exception):
     """A client needs a frame that was dropped."""
 
+    def __init__(self, job_id: str) -> None:
+        super().__init__(f"a client fell behind in the events of {job_id}")
+        self.job_id = job_id
+
 
 class JobStream:
     """The frames of one job. `run` reads them; `follow` gives them to one client."""
@@ -92,14 +96,14 @@ class JobStream:
     async def follow(self, after_seq: int) -> AsyncGenerator[bytes]:
         """Yields the encoded frames after `after_seq`, until the last. Raises FellBehindError if one was dropped."""
         if not self.can_serve(after_seq):
-            raise FellBehindError
+            raise FellBehindError(self._job_id)
         place = self._first
         with self._changed.follow() as changed:
             while True:
                 changed.clear()
                 while place < self._first + len(self._frames):
                     if place < self._first:
-                        raise FellBehindError
+                        raise FellBehindError(self._job_id)
                     seq, data = self._frames[place - self._first]
                     self._note_read(place, len(data))
                     place += 1

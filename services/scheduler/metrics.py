@@ -46,6 +46,7 @@ events_committed = histogram(
 jobs_waiting = gauge("wavepool_scheduler_jobs_waiting", "Jobs in the queue, those that wait for a machine included.")
 jobs_carried = gauge("wavepool_scheduler_jobs_carried", "Jobs that run or are being settled.")
 job_followers = gauge("wavepool_scheduler_job_followers", "Open WatchJob streams.")
+account_followers = gauge("wavepool_scheduler_account_followers", "Open WatchJobs streams.")
 gpu_seconds = counter(
     "wavepool_scheduler_gpu_seconds",
     "GPU seconds of attempts that are over: useful ones led to a verdict, paid ones were leased.",

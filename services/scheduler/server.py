@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Mapping
+from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
@@ -77,7 +77,7 @@ from services.scheduler.runs.recalls import Recalls
 from services.scheduler.runs.rescuer import Rescuer
 from services.scheduler.runs.reservation_changes import ReservationChanges
 from services.scheduler.runs.settler import Settler
-from services.scheduler.runs.watcher import NotifiedEvents, UnannouncedEvents, Watcher
+from services.scheduler.runs.watcher import JobChanges, NotifiedEvents, UnannouncedEvents, UnreadChanges, Watcher
 from services.scheduler.service.disk_service import DiskServicer
 from services.scheduler.service.metrics_service import MetricsServicer
 from services.scheduler.service.queue_service import QueueServicer
@@ -180,7 +180,7 @@ class SchedulerServer(ServiceServer):
         self,
         settings: SchedulerSettings,
         servicers: Servicers,
-        hub: EventHub,
+        hubs: Sequence[EventHub],
         credentials: ServiceCredentials,
         callers: Callers,
         forwarding: ForwardToLeader,
@@ -198,12 +198,13 @@ class SchedulerServer(ServiceServer):
         self.expose("wavepool.scheduler.v1.ReservationService")
         disks_pb2_grpc.add_DiskServiceServicer_to_server(servicers.disks, self.grpc)
         self.expose("wavepool.scheduler.v1.DiskService")
-        self._hub = hub
+        self._hubs = hubs
         self._forwarding = forwarding
 
     async def stop(self, drain: timedelta | None = None) -> None:
         """Stops serving; see ServiceServer."""
-        self._hub.close()
+        for hub in self._hubs:
+            hub.close()
         await super().stop(drain)
         await self._forwarding.close()
 
@@ -280,7 +281,7 @@ async def build(  # noqa: PLR0915 - one statement for each part
     credentials = credentials_of(settings, "scheduler")
     vmpool_channel = open_channel(settings.vmpool_target, credentials, "vmpool")
     billing_channel = open_channel(settings.billing_target, credentials, "billing")
-    hub, inventory = EventHub(), Inventory()
+    hub, changes_hub, inventory = EventHub(), EventHub(), Inventory()
     lease = LeaderLease(database, "scheduler", settings.leader_term)
     queue_store = QueueStore(database)
     running, book = RunningJobs(), QueueBook(queue_store)
@@ -360,7 +361,9 @@ async def build(  # noqa: PLR0915 - one statement for each part
         store, waiting, dated, runner, clock, settings.longest_run, explainer, settings.impossible_after
     )
     watcher = Watcher(reader, hub)
-    servicer = SchedulerServicer(store, reader, admission, canceller, watcher, problems)
+    servicer = SchedulerServicer(
+        store, reader, admission, canceller, watcher, JobChanges(reader, changes_hub), problems
+    )
     limits = ReservationLimits(
         settings.least_reservation,
         settings.longest_reservation,
@@ -418,7 +421,7 @@ async def build(  # noqa: PLR0915 - one statement for each part
         disks, DiskSnapshots(runner), clock, settings.disk_size << 20, settings.deleted_disks_kept
     )
     servicers = Servicers(servicer, rankings, metrics, queues, reservations, disk_servicer)
-    server = SchedulerServer(settings, servicers, hub, credentials, callers, forwarding)
+    server = SchedulerServer(settings, servicers, (hub, changes_hub), credentials, callers, forwarding)
     duties: list[tuple[Loop, timedelta, asyncio.Event | None]] = [
         (rescuer, settings.sweep_interval, None),
         (MachineFollower(pool, inventory, waiting, runner), REFOLLOW_INTERVAL, None),
@@ -434,6 +437,7 @@ async def build(  # noqa: PLR0915 - one statement for each part
     ]
     listening: list[tuple[Loop, timedelta]] = [
         (UnannouncedEvents(reader, hub), settings.poll_interval),
+        (UnreadChanges(reader, changes_hub), settings.poll_interval),
         (book, settings.sweep_interval),
         (maintenance, settings.sweep_interval),
     ]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import httpx
 import psutil
 import pytest
 
-from tests.end_to_end.wavepool_processes import Frame, Wavepool, kernel, reference, start, until
+from tests.end_to_end.wavepool_processes import Frame, Wavepool, frames, kernel, reference, start, until
 from tests.freezer import frozen
 
 pytestmark = pytest.mark.slow
@@ -56,6 +56,59 @@ def test_a_job_outlives_the_death_of_each_process(victim: Wavepool, service: str
     assert victim.ended(job_id)["verdict"] == "ACCEPTED"
     until(lambda: victim.charges(job_id), "the charge")
     assert len(victim.charges(job_id)) == 1
+
+
+class TopicFollower:
+    """Follows all topics of some jobs in one stream, which goes on after the last id that it saw."""
+
+    def __init__(self, wavepool: Wavepool, job_ids: Sequence[str]) -> None:
+        self.job_ids = job_ids
+        self.seen: list[Frame] = []
+        self._wavepool = wavepool
+
+    def frames(self) -> Iterator[Frame]:
+        """What one connection brings."""
+        topics = ["submissions", *(f"submission:{job_id}" for job_id in self.job_ids)]
+        headers = {"Last-Event-ID": self.seen[-1].id} if self.seen else {}
+        with self._wavepool.http.stream("GET", "/api/v1/events", params={"topic": topics}, headers=headers) as response:
+            assert response.status_code == 200
+            for frame in frames(response):
+                if frame.event != "heartbeat":
+                    self.seen.append(frame)
+                    yield frame
+
+    def status(self) -> str:
+        """Of the last frame; empty if that is of the list."""
+        return self.seen[-1].data.get("frame", {}).get("status", "") if self.seen else ""
+
+    def event_ids(self, job_id: str) -> list[int]:
+        return [frame.data["event_id"] for frame in self.seen if frame.data["topic"] == f"submission:{job_id}"]
+
+    def has_all(self) -> bool:
+        """True once it has the last event of each job, and has seen each over in the list."""
+        ended = sum(bool(frame.data.get("frame", {}).get("final")) for frame in self.seen)
+        listed = [frame.data["submission"] for frame in self.seen if frame.data.get("submission")]
+        return ended == len(self.job_ids) == sum(one["state"] == "FINISHED" for one in listed)
+
+
+@pytest.mark.parametrize("service", ["gateway", "scheduler"])
+def test_one_stream_of_all_topics_goes_on_after_a_death_without_loss_or_repeat(victim: Wavepool, service: str) -> None:
+    job_ids = [victim.submit(kernel("slow_leaky_relu"), mode) for mode in ("check", "full")]
+    follower = TopicFollower(victim, job_ids)
+    streams = [follower.frames()]
+    while follower.status() != "BENCHMARKING":
+        next(streams[0])
+    victim.kill(service)
+
+    def to_the_end() -> bool:
+        try:
+            return any(follower.has_all() for _ in (streams.pop() if streams else follower.frames()))
+        except (httpx.TransportError, AssertionError):
+            return False
+
+    until(to_the_end, "the end of all topics", 90)
+    for job_id in job_ids:
+        assert follower.event_ids(job_id) == [int(frame.id) for frame in victim.story(job_id)]
 
 
 def test_a_job_submitted_while_everything_but_the_gateway_is_down_is_refused_or_kept(victim: Wavepool) -> None:

@@ -57,9 +57,12 @@ class ScriptedScheduler:
         self.cancelled: list[str] = []
         self.script_of_next_job: list[scheduler_pb2.JobEvent] = []
         self.allowance = ALLOWANCE
+        self.revisions: dict[str, int] = {}
+        """The number of each job's last change."""
 
     def forget(self) -> None:
         self.jobs.clear()
+        self.revisions.clear()
         self.logs.clear()
         self.cancelled.clear()
         self.script_of_next_job = []
@@ -92,6 +95,10 @@ class ScriptedScheduler:
             create_time=Timestamp(seconds=1_800_000_000),
             attempt=1,
         )
+        self._note_change(job_id)
+
+    def _note_change(self, job_id: str) -> None:
+        self.revisions[job_id] = max(self.revisions.values(), default=0) + 1
 
     def log(self, job_id: str, events: Any) -> None:
         for event in events:
@@ -105,6 +112,7 @@ class ScriptedScheduler:
                 job.cost_micros = event.ended.cost_micros
                 job.end_time.CopyFrom(event.time)
             self.logs[job_id].append(event)
+            self._note_change(job_id)
 
     async def SubmitJob(self, request: Any, context: Any) -> scheduler_pb2.SubmitJobResponse:
         if request.validate_only:
@@ -144,6 +152,28 @@ class ScriptedScheduler:
             await self._count(-1)
         if self.is_severed:
             await context.abort(grpc.StatusCode.UNAVAILABLE, "restarting")
+
+    async def WatchJobs(self, request: Any, context: Any) -> AsyncIterator[scheduler_pb2.WatchJobsResponse]:
+        last = max(self.revisions.values(), default=0)
+        after = request.after_revision if request.HasField("after_revision") else last
+        if after > last:
+            await context.abort(grpc.StatusCode.INVALID_ARGUMENT, f"there was no revision {after}")
+        if not request.HasField("after_revision"):
+            yield scheduler_pb2.WatchJobsResponse(revision=after)
+        await self._count(1)
+        try:
+            while not self.is_severed:
+                changed = sorted((revision, job_id) for job_id, revision in self.revisions.items() if revision > after)
+                for revision, job_id in changed:
+                    after = revision
+                    if self.jobs[job_id].account_id == request.account_id:
+                        yield scheduler_pb2.WatchJobsResponse(revision=revision, job=self.jobs[job_id])
+                async with self.changed:
+                    while not self.is_severed and max(self.revisions.values(), default=0) <= after:
+                        await self.changed.wait()
+        finally:
+            await self._count(-1)
+        await context.abort(grpc.StatusCode.UNAVAILABLE, "restarting")
 
     async def _events_after(self, job_id: str, seq: int) -> AsyncIterator[scheduler_pb2.JobEvent]:
         log, place = self.logs[job_id], 0

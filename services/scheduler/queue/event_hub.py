@@ -1,4 +1,4 @@
-"""Hands the events of each commit to the followers of the job in this process.
+"""Hands the events of each commit to the followers of the job in this process, and wakes those of an account.
 
 It is not a `servicekit.feed.Feed`, because it carries the events, so that a follower need not read the rows again.
 """
@@ -61,7 +61,7 @@ class Subscription:
 
 
 class EventHub:
-    """The subscriptions of this process, by job."""
+    """The subscriptions of this process, by job; or by account, with revisions as sequence numbers."""
 
     def __init__(self) -> None:
         self._subscriptions: defaultdict[str, set[Subscription]] = defaultdict(set)

@@ -1,4 +1,7 @@
-"""Follows a job's log: first the rows, then announced events, and rows again if there is a gap."""
+"""Follows a job's log: first the rows, then announced events, and rows again if there is a gap.
+
+Follows the submissions of an account likewise: those that changed are read whenever a poller has seen a change.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +10,15 @@ from collections.abc import AsyncGenerator
 
 from servicekit.db.leader_lease import LeaderLease
 from servicekit.logging import get_logger
-from services.scheduler.jobs.job import JobEvent
+from services.scheduler.jobs.errors import InvalidFieldError
+from services.scheduler.jobs.job import Job, JobEvent
 from services.scheduler.queue.event_hub import EventHub
 from services.scheduler.store.job_reader import JobReader
 
 log = get_logger(__name__)
 
 EVENTS_IN_A_READ = 500
+JOBS_IN_A_READ = 100
 
 
 class Watcher:
@@ -109,3 +114,55 @@ class NotifiedEvents:
     def _heard(self, job_id: str, last_seq: int) -> None:
         if not self._lease.leads:
             self._hub.ring({job_id: last_seq})
+
+
+class JobChanges:
+    """Gives the submissions of an account that have changed, in the order of their last changes.
+
+    A submission that changes several times before it is read comes once, as it is then.
+    """
+
+    def __init__(self, reader: JobReader, hub: EventHub) -> None:
+        """Waits at `hub`, whose keys are accounts and whose numbers are revisions."""
+        self._reader = reader
+        self._hub = hub
+
+    async def follow(self, account_id: str, after: int | None) -> AsyncGenerator[tuple[int, Job | None]]:
+        """Yields jobs that changed after a revision, each with the revision to go on from; never ends.
+
+        If `after` is None, only the present revision comes first, and then what changes from now on. Raises
+        InvalidFieldError if there has been no such revision.
+        """
+        with self._hub.subscription(account_id) as subscription:
+            last = await self._reader.revision()
+            if after is None:
+                after = last
+                yield after, None
+            if not 0 <= after <= last:
+                raise InvalidFieldError("after_revision", f"is {after}; give 0 to {last}, the last revision")
+            while True:
+                while changed := await self._reader.changed_jobs(account_id, after, JOBS_IN_A_READ):
+                    for after, job in changed:
+                        yield after, job
+                subscription.last_seq = max(subscription.last_seq, after)
+                await subscription.next()
+
+
+class UnreadChanges:
+    """The loop that looks for changes of jobs, whoever made them, with two queries for all followed accounts."""
+
+    name = "unread-changes"
+
+    def __init__(self, reader: JobReader, hub: EventHub) -> None:
+        self._reader = reader
+        self._hub = hub
+        self._revision = 0
+
+    async def run_once(self) -> None:
+        """Wakes the followers of accounts whose jobs have changed since the last pass."""
+        if not self._hub.followed():
+            return
+        # Before the followers are listed: who follows later reads all that has changed until now.
+        last = await self._reader.revision()
+        self._hub.ring(await self._reader.last_revisions(self._hub.followed(), self._revision))
+        self._revision = last

@@ -16,7 +16,7 @@ from services.scheduler.jobs.listing import PageEnd
 from services.scheduler.jobs.states import IN_FLIGHT_STATES, OVER_STATES, UNSEEN_STATES, WAITING_STATES, JobState
 from services.scheduler.queue.admission import Admission
 from services.scheduler.runs.canceller import Canceller
-from services.scheduler.runs.watcher import Watcher
+from services.scheduler.runs.watcher import JobChanges, Watcher
 from services.scheduler.service.visible_job import visible_job
 from services.scheduler.store.job_reader import JobReader
 from services.scheduler.store.job_store import JobStore
@@ -40,6 +40,7 @@ class SchedulerServicer(scheduler_pb2_grpc.SchedulerServiceServicer):
         admission: Admission,
         canceller: Canceller,
         watcher: Watcher,
+        changes: JobChanges,
         problems: Mapping[str, CatalogueEntry],
     ) -> None:
         self._store = store
@@ -47,6 +48,7 @@ class SchedulerServicer(scheduler_pb2_grpc.SchedulerServiceServicer):
         self._admission = admission
         self._canceller = canceller
         self._watcher = watcher
+        self._changes = changes
         self._problems = problems
 
     async def SubmitJob(
@@ -107,6 +109,18 @@ class SchedulerServicer(scheduler_pb2_grpc.SchedulerServiceServicer):
         with metrics.job_followers.track_inprogress():
             async for event in self._watcher.follow(job.job_id, request.after_seq):
                 yield scheduler_pb2.WatchJobResponse(event=wire.event_to_proto(event))
+
+    async def WatchJobs(
+        self, request: scheduler_pb2.WatchJobsRequest, context: object
+    ) -> AsyncIterator[scheduler_pb2.WatchJobsResponse]:
+        """Streams the jobs of an account that change."""
+        del context
+        _check_text("account_id", request.account_id)
+        after = request.after_revision if request.HasField("after_revision") else None
+        with metrics.account_followers.track_inprogress():
+            async for revision, job in self._changes.follow(request.account_id, after):
+                changed = wire.job_to_proto(job) if job else None
+                yield scheduler_pb2.WatchJobsResponse(revision=revision, job=changed)
 
     async def CancelJob(
         self, request: scheduler_pb2.CancelJobRequest, context: object

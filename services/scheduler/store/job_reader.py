@@ -18,7 +18,7 @@ from services.scheduler.jobs.run_history import RunKind, kind_by
 from services.scheduler.jobs.states import IN_FLIGHT_STATES, UNSEEN_STATES, JobState
 from services.scheduler.store import statements
 from services.scheduler.store.rows import event_from_row, job_from_row
-from services.scheduler.store.tables import jobs
+from services.scheduler.store.tables import job_revision, jobs
 
 # SQLite takes at most 32,766 parameters in a statement.
 IDS_IN_A_QUERY = 1000
@@ -46,9 +46,7 @@ class JobReader:
             after = PageEnd(jobs[-1].create_time, jobs[-1].job_id)
 
     async def _unsifted_page(self, wanted: JobFilter, size: int, after: PageEnd | None) -> list[Job]:
-        kind = jobs.c.reservation.is_not(None) if wanted.reservations else jobs.c.reservation.is_(None)
-        query = select(jobs).where(jobs.c.state.not_in(UNSEEN_STATES), kind)
-        query = query.where(*_conditions(wanted))
+        query = select(jobs).where(*_conditions(wanted))
         if after:
             end = tuple_(literal(after.create_time, Instant), after.job_id)
             query = query.where(tuple_(jobs.c.create_time, jobs.c.job_id) < end)
@@ -121,6 +119,37 @@ class JobReader:
                 last |= {row.job_id: row.last_seq for row in rows}
         return last
 
+    async def revision(self) -> int:
+        """The number of the last change of any job."""
+        async with self._database.reading() as connection:
+            return (await connection.execute(select(job_revision.c.revision))).scalar_one()
+
+    async def changed_jobs(self, account_id: str, revision: int, limit: int) -> list[tuple[int, Job]]:
+        """Up to `limit` submissions of an account that changed after a revision, in order.
+
+        Each comes once, with the revision of its last change.
+        """
+        query = (
+            select(jobs)
+            .where(*_conditions(JobFilter((account_id,))), jobs.c.revision > revision)
+            .order_by(jobs.c.revision)
+            .limit(limit)
+        )
+        async with self._database.reading() as connection:
+            return [(row["revision"], job_from_row(row)) for row in (await connection.execute(query)).mappings()]
+
+    async def last_revisions(self, account_ids: Sequence[str], revision: int) -> dict[str, int]:
+        """For each of the accounts whose jobs changed after that one, the number of its last change."""
+        last: dict[str, int] = {}
+        async with self._database.reading() as connection:
+            for start in range(0, len(account_ids), IDS_IN_A_QUERY):
+                chosen = jobs.c.account_id.in_(account_ids[start : start + IDS_IN_A_QUERY])
+                query = select(jobs.c.account_id, func.max(jobs.c.revision).label("revision"))
+                query = query.where(chosen, jobs.c.revision > revision).group_by(jobs.c.account_id)
+                rows = await connection.execute(query)
+                last |= {row.account_id: row.revision for row in rows}
+        return last
+
     @asynccontextmanager
     async def hearing_last_seqs(self, heard: Callable[[str, int], None]) -> AsyncGenerator[asyncio.Event]:
         """Calls `heard` with a job and its last sequence number after each commit of events, on PostgreSQL alone.
@@ -168,7 +197,8 @@ def _conditions(wanted: JobFilter) -> list[ColumnElement[bool]]:
         (wanted.begin, jobs.c.create_time >= literal(wanted.begin, Instant)),
         (wanted.end, jobs.c.create_time < literal(wanted.end, Instant)),
     )
-    return [condition for given, condition in by_field if given]
+    kind = jobs.c.reservation.is_not(None) if wanted.reservations else jobs.c.reservation.is_(None)
+    return [jobs.c.state.not_in(UNSEEN_STATES), kind, *(condition for given, condition in by_field if given)]
 
 
 def _kind_of_row(row: Any) -> RunKind:  # noqa: ANN401 - a row of the columns above

@@ -98,8 +98,9 @@ async def write_all(connection: AsyncConnection, writes: Sequence[Write]) -> lis
     with too many jobs of its user.
     """
     group = _Group(connection)
+    last = (await connection.execute(statements.COUNT_CHANGES, {"changes": len(writes)})).scalar_one()
     await group.read(writes)
-    results = [await group.write(write) for write in writes]
+    results = [await group.write(write, revision) for revision, write in enumerate(writes, last - len(writes) + 1)]
     await group.flush()
     return results
 
@@ -178,19 +179,19 @@ class _Group:
         wave, self._wave = self._wave, _Wave()
         await wave.execute(self._connection)
 
-    async def write(self, write: Write) -> Written | Exception:
-        """Carries a write out, or has the next wave do so."""
+    async def write(self, write: Write, revision: int) -> Written | Exception:
+        """Carries a write out, which is the change with that number, or has the next wave do so."""
         if write.job.job_id in self._wave.job_ids:
             await self.flush()
         match write:
             case Insertion():
-                return await self._insert(write)
+                return await self._insert(write, revision)
             case Move():
-                return self._move(write)
+                return self._move(write, revision)
             case Deletion():
                 return self._delete(write)
 
-    async def _insert(self, write: Insertion) -> Submitted | QueueFullError:
+    async def _insert(self, write: Insertion, revision: int) -> Submitted | QueueFullError:
         job, most = write.job, write.most_of_user
         allowance = await self._allowance(job, write.limits)
         if earlier := self._jobs_by_key.get((job.account_id, job.idempotency_key)):
@@ -199,7 +200,7 @@ class _Group:
             return QueueFullError(job.spec.queue, most)
         if not allowance.remaining:
             return Submitted(None, allowance)
-        row = job_to_row(job)
+        row = job_to_row(job) | {"revision": revision}
         self._set(job, row)
         self._uses[job.account_id].add(job.create_time)
         self._wave.inserted.append(row)
@@ -216,7 +217,7 @@ class _Group:
             use = self._uses[account_id] = (await uses_of(self._connection, [account_id], since))[account_id]
         return await allowance_of(self._connection, account_id, use, limits, job.create_time)
 
-    def _move(self, write: Move) -> Moved | StaleJobError:
+    def _move(self, write: Move, revision: int) -> Moved | StaleJobError:
         """Changes a row that is as the move found it."""
         before = write.before
         row = self._rows.get(before.job_id)
@@ -225,7 +226,7 @@ class _Group:
         if write.keeps_reservation and row["reservation"] != before.reservation:
             return StaleJobError(before.job_id)
         changed = changed_columns(before, write.after)
-        changed["last_seq"] = row["last_seq"] + len(write.payloads)
+        changed |= {"last_seq": row["last_seq"] + len(write.payloads), "revision": revision}
         row = row | changed
         job = write.after.changed(**{name: row[name] for name in statements.LOOSE})
         self._set(job, row)

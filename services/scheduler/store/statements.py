@@ -24,7 +24,7 @@ from sqlalchemy import (
 
 from servicekit.db.database import Instant
 from services.scheduler.jobs.states import IN_FLIGHT_STATES
-from services.scheduler.store.tables import attempts, job_events, job_texts, jobs, proven_times
+from services.scheduler.store.tables import attempts, job_events, job_revision, job_texts, jobs, proven_times
 
 INSERT_JOB = insert(jobs)
 INSERT_TEXTS = insert(job_texts)
@@ -44,6 +44,12 @@ COMPARED = ("state", "attempt", "run_seq")
 """The columns that tell if a row is still as a move found it: every move that others must not miss changes one."""
 LOOSE = ("last_seq", "cancel_time", "reservation")
 """The only columns that a move may change without one of those that are compared, beside amounts of money."""
+COUNT_CHANGES = (
+    update(job_revision)
+    .values(revision=job_revision.c.revision + bindparam("changes"))
+    .returning(job_revision.c.revision)
+)
+"""Takes the numbers of `changes` changes of jobs, and keeps other processes from taking any; gives the last."""
 LOCKED_JOBS = (
     select(*(jobs.c[name] for name in ("job_id", "account_id", "idempotency_key", *COMPARED, *LOOSE)))
     .where(jobs.c.job_id.in_(bindparam("job_ids", expanding=True)))

@@ -87,12 +87,24 @@ jobs = Table(
     Column("result", LargeBinary, nullable=False),
     # Null for a submission.
     Column("reservation", ReservationColumn),
+    # The number of the row's last change.
+    Column("revision", BigInteger, nullable=False, server_default="0"),
     UniqueConstraint("account_id", "idempotency_key", name="jobs_idempotency_key"),
     Index("jobs_account_age", "account_id", "create_time", "job_id"),
     Index("jobs_age", "create_time", "job_id"),
     Index("jobs_account_state", "account_id", "state"),
+    Index("jobs_account_revision", "account_id", "revision"),
     Index("jobs_state", "state"),
     Index("jobs_reservations", "create_time", "job_id", sqlite_where=_RESERVED, postgresql_where=_RESERVED),
+)
+
+# One row with the number of the last change of any job. Each transaction that changes jobs begins by counting it up, so
+# that numbers are committed in their order.
+job_revision = Table(
+    "job_revision",
+    metadata,
+    Column("one", Integer, primary_key=True),
+    Column("revision", BigInteger, nullable=False),
 )
 
 # Each queue's settings as JSON, and one row that counts the changes of the tree.

@@ -151,6 +151,27 @@ async def test_a_leader_that_stops_hands_its_runs_over_at_once(first: Cluster) -
     assert first.billing.settle_calls == 1
 
 
+async def test_changes_of_jobs_are_followed_at_any_scheduler_and_go_on_with_the_next_leader(first: Cluster) -> None:
+    gate = asyncio.Event()
+    first.executor.script = (compiling(), gate, *PASSING[1:])
+    await first.start()
+    async with another(first) as follower:
+        request = scheduler_pb2.WatchJobsRequest(account_id=ACCOUNT, after_revision=0)
+        changes = aiter(follower.api.WatchJobs(request, timeout=60))
+        job = await follower.submit()
+        seen = [await anext(changes)]
+        while seen[-1].job.state != scheduler_pb2.JOB_STATE_RUNNING:
+            seen.append(await anext(changes))
+        await first.stop()
+        gate.set()
+        while seen[-1].job.state != scheduler_pb2.JOB_STATE_FINISHED:
+            seen.append(await anext(changes))
+        last = await follower.job(job.job_id)
+    revisions = [change.revision for change in seen]
+    assert revisions == sorted(set(revisions))
+    assert (seen[-1].job.verdict, seen[-1].job.cost_micros) == (last.verdict, last.cost_micros)
+
+
 async def test_a_reservation_that_starts_later_is_kept_by_the_next_leader_and_starts_once(first: Cluster) -> None:
     first.clock = first.sessions.clock = clock = LaterClock()
     await first.start()

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncGenerator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from servicekit.rpc.proto_time import duration_to_proto
 from services.scheduler.store.tables import jobs
 from tests.job_specs import job_spec, sound_spec
 from tests.refused_calls import refused
-from tests.services.scheduler.cluster import ACCOUNT, USER, Cluster, kinds, scripted_cluster
+from tests.services.scheduler.cluster import ACCOUNT, TIMEOUT_SECONDS, USER, Cluster, kinds, scripted_cluster, with_gpus
 from vocabulary.money import price_of
 
 
@@ -458,3 +459,33 @@ async def test_a_gpu_type_may_be_asked_for_if_and_only_if_it_is_in_the_price_lis
     assert list(said.violations) == [
         ("spec.gpu_type", "must be one of MI300X, MI325X; it is 'MI210', and the nearest is MI300X")
     ]
+
+
+@with_gpus(2)
+async def test_changes_of_an_accounts_jobs_are_streamed_and_resume(cluster: Cluster) -> None:
+    await cluster.reserve("session")
+    request = scheduler_pb2.WatchJobsRequest(account_id=ACCOUNT)
+    stream = aiter(cluster.api.WatchJobs(request, timeout=TIMEOUT_SECONDS))
+    begin = await anext(stream)
+    assert not begin.HasField("job")
+    job = await cluster.submit()
+    await cluster.events_to_end(job.job_id)
+    over = [answer async for answer in _until_over(stream)]
+    assert {answer.job.job_id for answer in over} == {job.job_id}, "and no reservation"
+    assert over[-1].job == (await cluster.api.ListJobs(scheduler_pb2.ListJobsRequest(account_id=ACCOUNT))).jobs[0]
+    again = scheduler_pb2.WatchJobsRequest(account_id=ACCOUNT, after_revision=begin.revision)
+    resumed = [answer async for answer in _until_over(cluster.api.WatchJobs(again, timeout=TIMEOUT_SECONDS))]
+    assert resumed == over[-1:]
+
+
+async def _until_over(stream: Any) -> AsyncGenerator[scheduler_pb2.WatchJobsResponse]:
+    async for answer in stream:
+        yield answer
+        if answer.job.state == scheduler_pb2.JOB_STATE_FINISHED:
+            return
+
+
+async def test_revision_that_has_not_been_is_refused(cluster: Cluster) -> None:
+    request = scheduler_pb2.WatchJobsRequest(account_id=ACCOUNT, after_revision=1 << 40)
+    said = await refused(cluster.api.WatchJobs(request).read(), grpc.StatusCode.INVALID_ARGUMENT)
+    assert said.violations[0][0] == "after_revision"

@@ -1,17 +1,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.scheduler.jobs.errors import StoppingError
-from services.scheduler.jobs.job import JobEvent
+from services.scheduler.jobs.errors import InvalidFieldError, StoppingError
+from services.scheduler.jobs.job import Job, JobEvent
 from services.scheduler.queue.event_hub import MAX_PENDING_EVENTS, EventHub
-from services.scheduler.runs.watcher import UnannouncedEvents, Watcher
-from tests.services.scheduler.jobs import START
+from services.scheduler.runs.watcher import JobChanges, UnannouncedEvents, UnreadChanges, Watcher
+from tests.services.scheduler.jobs import START, a_job
 
 
 class Rows:
@@ -146,3 +146,122 @@ async def test_streams_end_when_the_scheduler_stops(rows: Rows, hub: EventHub) -
     for following in (early, collected(watcher, "job")):
         with pytest.raises(StoppingError):
             await following
+
+
+class Changes:
+    """Jobs of several accounts in memory; counts what the poller asks."""
+
+    def __init__(self) -> None:
+        self.last = 0
+        self.of_account: dict[str, dict[int, int]] = {}
+        self.polls = 0
+        self.meanwhile: Callable[[], Awaitable[None]] | None = None
+        """Happens while a pass of the poller reads."""
+
+    def change(self, account_id: str, number: int) -> None:
+        self.last += 1
+        self.of_account.setdefault(account_id, {})[number] = self.last
+
+    async def revision(self) -> int:
+        return self.last
+
+    async def changed_jobs(self, account_id: str, revision: int, limit: int) -> list[tuple[int, Job]]:
+        jobs = self.of_account.get(account_id, {})
+        return sorted((at, a_job(number)) for number, at in jobs.items() if at > revision)[:limit]
+
+    async def last_revisions(self, account_ids: Sequence[str], revision: int) -> dict[str, int]:
+        self.polls += 1
+        last = {account_id: max(self.of_account.get(account_id, {0: 0}).values()) for account_id in account_ids}
+        if self.meanwhile:
+            await self.meanwhile()
+        return {account_id: at for account_id, at in last.items() if at > revision}
+
+
+@given(st.data())
+async def test_last_change_of_each_job_comes_in_order_however_the_connection_is_cut(data: st.DataObject) -> None:
+    rows, hub = Changes(), EventHub()
+    changes = JobChanges(rows, hub)  # pyright: ignore[reportArgumentType]
+    poller = UnreadChanges(rows, hub)  # pyright: ignore[reportArgumentType]
+    seen: list[tuple[int, str]] = []
+
+    async def follow() -> None:
+        async for revision, job in changes.follow("mine", seen[-1][0] if seen else 0):
+            assert job is not None
+            seen.append((revision, job.job_id))
+
+    following = asyncio.create_task(follow())
+    for step in data.draw(st.lists(st.sampled_from(["mine", "other", "poll", "cut", "turn"]), max_size=40)):
+        if step in {"mine", "other"}:
+            rows.change(step, data.draw(st.integers(0, 3)))
+        elif step == "poll":
+            await poller.run_once()
+        elif step == "cut":
+            following.cancel()
+            await asyncio.gather(following, return_exceptions=True)
+            following = asyncio.create_task(follow())
+        await asyncio.sleep(0)
+    mine = rows.of_account.get("mine", {})
+    async with asyncio.timeout(60):
+        while {job_id: revision for revision, job_id in seen} != {a_job(one).job_id: at for one, at in mine.items()}:
+            assert not following.done()
+            await poller.run_once()
+            await asyncio.sleep(0)
+    following.cancel()
+    assert [revision for revision, _ in seen] == sorted({revision for revision, _ in seen})
+
+
+async def test_follower_from_now_on_first_gets_the_place_to_go_on_from() -> None:
+    rows, hub = Changes(), EventHub()
+    rows.change("mine", 1)
+    stream = JobChanges(rows, hub).follow("mine", None)  # pyright: ignore[reportArgumentType]
+    assert await anext(stream) == (1, None)
+    rows.change("mine", 2)
+    revision, job = await anext(stream)
+    assert (revision, job and job.job_id) == (2, a_job(2).job_id)
+    hub.close()
+    with pytest.raises(StoppingError):
+        await anext(stream)
+
+
+async def test_change_during_a_pass_wakes_a_follower_who_began_during_it() -> None:
+    rows, hub = Changes(), EventHub()
+    changes, poller = JobChanges(rows, hub), UnreadChanges(rows, hub)  # pyright: ignore[reportArgumentType]
+    early, late = changes.follow("other", None), changes.follow("mine", None)
+    await anext(early)
+
+    async def meanwhile() -> None:
+        rows.meanwhile = None
+        await anext(late)
+        following.append(asyncio.ensure_future(anext(late)))
+        await asyncio.sleep(0)
+        rows.change("mine", 1)
+
+    following: list[asyncio.Future[tuple[int, Job | None]]] = []
+    rows.meanwhile = meanwhile
+    await poller.run_once()
+    await poller.run_once()
+    async with asyncio.timeout(60):
+        assert (await following[0])[0] == 1
+
+
+@pytest.mark.parametrize("after", [-1, 2])
+async def test_revision_that_has_not_been_is_refused(after: int) -> None:
+    rows = Changes()
+    rows.change("mine", 1)
+    changes = JobChanges(rows, EventHub())  # pyright: ignore[reportArgumentType]
+    with pytest.raises(InvalidFieldError, match="give 0 to 1"):
+        await anext(changes.follow("mine", after))
+
+
+async def test_a_pass_asks_once_for_all_followed_accounts_and_not_at_all_for_none() -> None:
+    rows, hub = Changes(), EventHub()
+    poller = UnreadChanges(rows, hub)  # pyright: ignore[reportArgumentType]
+    await poller.run_once()
+    assert rows.polls == 0
+    streams = [JobChanges(rows, hub).follow(f"acc-{one % 50}", None) for one in range(200)]  # pyright: ignore[reportArgumentType]
+    for stream in streams:
+        await anext(stream)
+    await poller.run_once()
+    assert rows.polls == 1
+    for stream in streams:
+        await stream.aclose()

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 from datetime import timedelta
 from typing import Any
 
@@ -84,3 +85,36 @@ async def test_run_times_are_those_of_finished_jobs(store: JobStore, reader: Job
         (kind, timedelta(seconds=5)),
     ]
     assert await reader.run_times({JobState.FAILED}, 10) == []
+
+
+async def test_changes_of_an_account_are_read_once_each_in_the_order_of_their_commits(
+    store: JobStore, reader: JobReader
+) -> None:
+    begin = await reader.revision()
+    await store.insert(a_job(0), LIMIT)
+    first, second = await queued(store, 1), await queued(store, 3)
+    other = await queued(store, 2, account_id="account-2")
+    changed = await reader.changed_jobs("account-1", begin, 10)
+    assert [job.job_id for _, job in changed] == [first.job_id, second.job_id], "and nobody sees one that reserves"
+    place = changed[-1][0]
+    assert begin < place < await reader.revision()
+    assert await reader.changed_jobs("account-1", place, 10) == []
+    place = await reader.revision()
+    await store.move(second, second.start(LEASE, START), [], START)
+    await store.move(first, first.start(LEASE, START), [], START)
+    running = await reader.changed_jobs("account-1", place, 10)
+    assert [(job.job_id, job.state) for _, job in running] == [
+        (second.job_id, JobState.RUNNING),
+        (first.job_id, JobState.RUNNING),
+    ]
+    assert await reader.changed_jobs("account-1", place, 1) == running[:1]
+    assert await reader.last_revisions(["account-1", other.account_id, "nobody"], place) == {
+        "account-1": running[-1][0]
+    }
+
+
+async def test_writes_that_share_a_transaction_have_revisions_of_their_own(store: JobStore, reader: JobReader) -> None:
+    await asyncio.gather(*[queued(store, number) for number in range(5)])
+    revisions = [revision for revision, _ in await reader.changed_jobs("account-1", 0, 10)]
+    assert revisions == sorted(set(revisions))
+    assert len(revisions) == 5

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sqlalchemy import delete, select
+from sqlalchemy import delete, select, update
 from sqlalchemy.event import listen
 from sqlalchemy.exc import IntegrityError
 from wavepool.submission.v1.submission_pb2 import RUN_MODE_CHECK, RUN_MODE_FULL
@@ -149,6 +149,7 @@ async def emptied(database: Database, minutes: Sequence[int]) -> Caller:
     async with database.transaction() as connection:
         for table in (tables.jobs, tables.proven_times, tables.attempts):
             await connection.execute(delete(table))
+        await connection.execute(update(tables.job_revision).values(revision=0))
     announced: list[JobEvent] = []
     return Caller(JobStore(database, announced.extend), minutes, announced)
 
