@@ -134,7 +134,9 @@ class ScriptedIdentity:
         self.makers[secret] = next(token for token, id_ in TOKEN_IDS.items() if id_ == request.caller_token_id)
         return identity_pb2.CreateTokenResponse(token=cast("Any", TOKEN), secret=secret)
 
-    async def AuthenticateToken(self, request: identity_pb2.AuthenticateTokenRequest, context: Any) -> identity_pb2.AuthenticateTokenResponse:
+    async def AuthenticateToken(
+        self, request: identity_pb2.AuthenticateTokenRequest, context: Any
+    ) -> identity_pb2.AuthenticateTokenResponse:
         token: str = self.makers.get(request.token, request.token)
         if token not in ACCOUNTS:
             await context.abort(grpc.StatusCode.NOT_FOUND, "unknown token")

@@ -1,17 +1,23 @@
 // The application: its pages by their addresses, and what is on each of them.
 
 import { QueryClientProvider } from "@tanstack/preact-query";
+import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import { Route, Switch, useSearchParams } from "wouter-preact";
+import { navigate } from "wouter-preact/use-browser-location";
 import { queries } from "./gateway/queries";
+import { problemAddress } from "./page/addresses";
 import { alert, asksForToken, hasToken } from "./page/alert";
 import { Header } from "./page/header";
+import { Keys } from "./page/keys";
 import { later } from "./page/later";
 import { NotFound } from "./page/not_found";
+import * as store from "./page/store";
 import { TokenDialog } from "./page/token_dialog";
 import { pages } from "./pages";
 
 const Workbench = later(() => import("./workbench/workbench"));
+const ProblemList = later(() => import("./problems/problem_list"));
 const Documentation = later(() => import("./docs/documentation"));
 
 export function App() {
@@ -24,32 +30,59 @@ export function App() {
       <Alert />
       <Switch>
         <Route path={pages.home}>
-          <OfUser slug="" submissionId="" />
+          <OfUser>
+            <Home />
+          </OfUser>
         </Route>
-        <Route path={pages.problem}>{({ slug }) => <Problem slug={slug ?? ""} />}</Route>
-        <Route path={pages.submission}>{({ id }) => <OfUser slug="" submissionId={id ?? ""} />}</Route>
+        <Route path={pages.problems}>
+          <OfUser>
+            <ProblemList />
+          </OfUser>
+        </Route>
+        <Route path={pages.problem}>{({ slug }) => <Problem slug={slug} />}</Route>
+        <Route path={pages.submission}>
+          {({ id }) => (
+            <OfUser>
+              <Workbench slug="" submissionId={id} />
+            </OfUser>
+          )}
+        </Route>
         <Route path={pages.documentation} component={Documentation} />
         <Route>
           <NotFound what="There is no page at this address." />
         </Route>
       </Switch>
       <TokenDialog />
+      <Keys />
     </QueryClientProvider>
   );
 }
 
 function Problem({ slug }: { slug: string }) {
   const [query] = useSearchParams();
-  return <OfUser slug={decodeURIComponent(slug)} submissionId={query.get("submission") ?? ""} />;
+  return (
+    <OfUser>
+      <Workbench slug={decodeURIComponent(slug)} submissionId={query.get("submission") ?? ""} />
+    </OfUser>
+  );
+}
+
+// Goes on with the problem that was shown last.
+function Home() {
+  useEffect(() => {
+    const last = store.lastProblem();
+    navigate(last ? problemAddress(last) : pages.problems, { replace: true });
+  }, []);
+  return <main />;
 }
 
 // Nothing is shown of a page that only users may see until somebody has signed in.
-function OfUser(place: { slug: string; submissionId: string }) {
+function OfUser({ children }: { children: ComponentChildren }) {
   const isUser = hasToken.value;
   useEffect(() => {
     if (!isUser) asksForToken.value ??= "";
   }, [isUser]);
-  return isUser ? <Workbench {...place} /> : <Welcome />;
+  return isUser ? children : <Welcome />;
 }
 
 function Welcome() {

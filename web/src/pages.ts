@@ -2,6 +2,7 @@
 
 export const pages = {
   home: "/",
+  problems: "/problems",
   problem: "/problems/:slug",
   submission: "/submissions/:id",
   documentation: "/api/docs",

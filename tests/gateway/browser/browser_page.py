@@ -12,6 +12,7 @@ from wavepool.submission.v1.submission_pb2 import RunMode
 
 from tests.gateway.job_events import whole_run
 from tests.gateway.running_gateway import RunningGateway
+from tests.gateway.scripted_scheduler import PROBLEM
 
 ACCESSIBILITY = """() => {
   const name = (node) => (node.getAttribute("aria-label") || node.labels?.[0]?.textContent || node.textContent || node.alt || node.title || "").trim();
@@ -49,6 +50,8 @@ CONTRAST = """() => {
   return poor;
 }"""
 
+PROBLEM_PAGE = f"/problems/{PROBLEM.slug}"
+
 
 class BrowserPage:
     """The web page of one gateway, as one user sees it."""
@@ -67,12 +70,14 @@ class BrowserPage:
             self.complaints.append(message.text)
 
     async def open(self, fragment: str = "token=wp_user") -> None:
-        await self.page.goto(f"{self.gateway.url}/#{fragment}")
+        """Opens a problem, or what the fragment names as links of before did."""
+        is_old_link = "problem=" in fragment or "job=" in fragment
+        await self.page.goto(f"{self.gateway.url}{'/' if is_old_link else PROBLEM_PAGE}#{fragment}")
         await self.is_ready()
 
     async def is_ready(self) -> None:
         """Waits until a problem is shown."""
-        await self.page.wait_for_selector("#signature")
+        await self.page.wait_for_selector("#signature", state="attached")
 
     async def code(self) -> str:
         """The source in the editor."""
@@ -82,6 +87,9 @@ class BrowserPage:
         await self.page.click(f".modes label:has(input[value={mode}])")
 
     async def submit(self) -> None:
+        """Submits; on a narrow screen from its tab."""
+        if await self.page.locator("#code-pane-tab").is_visible():
+            await self.page.click("#code-pane-tab")
         await self.page.click("#submit-button")
 
     async def verdict(self) -> str:

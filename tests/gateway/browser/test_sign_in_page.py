@@ -14,9 +14,8 @@ from servicekit.clock import SystemClock
 from servicekit.db import database
 from services.billing.config import BillingSettings
 from services.billing.server import build_alerting, build_server, build_stores
-from tests.gateway.browser.browser_page import BrowserPage
+from tests.gateway.browser.browser_page import PROBLEM_PAGE, BrowserPage
 from tests.gateway.running_gateway import RunningGateway, serve, settings_for
-from tests.gateway.scripted_scheduler import PROBLEM
 from tests.gateway.scripted_services import ScriptedServices
 from tests.identity_provider.running_provider import CLIENT, RunningProvider
 from tests.service_token import SERVICE_TOKEN
@@ -54,8 +53,8 @@ async def running(scripted: ScriptedServices, billing_target: str) -> AsyncGener
         yield gateway
 
 
-async def leave_for_the_provider(web: BrowserPage, issuer: str, fragment: str = "") -> None:
-    await web.page.goto(f"{web.gateway.url}/{fragment}")
+async def leave_for_the_provider(web: BrowserPage, issuer: str, path: str = "/") -> None:
+    await web.page.goto(web.gateway.url + path)
     await web.page.click("#sign-in-button")
     await web.page.wait_for_url(f"{issuer}/interaction/*")
 
@@ -75,9 +74,9 @@ async def log_in(web: BrowserPage, login: str) -> None:
     await web.page.wait_for_selector("input[name=prompt][value=consent]", state="attached")
 
 
-async def sign_in(web: BrowserPage, issuer: str, fragment: str = "") -> str:
+async def sign_in(web: BrowserPage, issuer: str) -> str:
     """Signs in as ada; gives the API token."""
-    await leave_for_the_provider(web, issuer, fragment)
+    await leave_for_the_provider(web, issuer, PROBLEM_PAGE)
     await log_in(web, "ada")
     await web.page.click("button[type=submit]")
     await web.is_ready()
@@ -93,9 +92,9 @@ async def status_of(web: BrowserPage, token: str) -> int:
 async def test_a_person_signs_in_and_comes_back_to_the_same_place(
     web: BrowserPage, identity_provider: RunningProvider
 ) -> None:
-    token = await sign_in(web, identity_provider.issuer, f"problems/{PROBLEM.slug}")
+    token = await sign_in(web, identity_provider.issuer)
     assert token.startswith("wpt_")
-    assert web.page.url == f"{web.gateway.url}/problems/{PROBLEM.slug}"
+    assert web.page.url == web.gateway.url + PROBLEM_PAGE
     await expect(web.page.locator("#credit")).to_have_text("$0.00 credit")
     await web.page.reload()
     await web.is_ready()
@@ -126,7 +125,8 @@ async def test_signing_out_ends_the_token(web: BrowserPage, identity_provider: R
     async with web.page.expect_response("**/api/v1/tokens/*"):
         await web.page.click("#token-forget")
     assert await status_of(web, token) == 401
-    await web.page.wait_for_function("localStorage.length === 0")
+    await web.page.wait_for_selector("h1 >> text=Wavepool")
+    assert await web.page.evaluate("localStorage.length") == 0
 
 
 async def test_signing_out_ends_this_browsers_own_token_and_not_the_one_that_was_typed_in(
@@ -164,7 +164,8 @@ async def test_a_sign_out_that_does_not_reach_the_gateway_can_be_tried_again(
     async with web.page.expect_response("**/api/v1/tokens/*"):
         await web.page.click("#token-forget")
     assert await status_of(web, token) == 401
-    await web.page.wait_for_function("localStorage.length === 0")
+    await web.page.wait_for_selector("h1 >> text=Wavepool")
+    assert await web.page.evaluate("localStorage.length") == 0
     web.complaints.clear()  # the browser's own lines for the request that failed
 
 

@@ -12,7 +12,7 @@ import {
   indentUnit,
   syntaxHighlighting,
 } from "@codemirror/language";
-import { lintGutter, lintKeymap, type Diagnostic as Mark, nextDiagnostic, setDiagnostics } from "@codemirror/lint";
+import { lintGutter, lintKeymap, type Diagnostic as Mark, setDiagnostics } from "@codemirror/lint";
 import { highlightSelectionMatches, searchKeymap } from "@codemirror/search";
 import { Annotation, EditorState, Prec } from "@codemirror/state";
 import {
@@ -102,25 +102,26 @@ const typedOverSelection = EditorView.domEventHandlers({
 export interface EditorCalls {
   onChange: (code: string) => void;
   onSubmit: () => void;
+  onSample: () => void;
 }
 
 export class Editor {
   readonly #view: EditorView;
 
-  constructor(host: HTMLElement, { onChange, onSubmit }: EditorCalls) {
+  constructor(host: HTMLElement, { onChange, onSubmit, onSample }: EditorCalls) {
     const root = host.shadowRoot ?? host.attachShadow({ mode: "open" });
-    const submit = {
-      key: "Mod-Enter",
+    const key = (name: string, run: () => void) => ({
+      key: name,
       run: () => {
-        onSubmit();
+        run();
         return true;
       },
-    };
+    });
     this.#view = new EditorView({
       root,
       parent: root,
       extensions: [
-        Prec.highest(keymap.of([submit])),
+        Prec.highest(keymap.of([key("Mod-Enter", onSubmit), key("Mod-'", onSample)])),
         typedOverSelection,
         lineNumbers(),
         lintGutter(),
@@ -168,6 +169,11 @@ export class Editor {
     return this.#view.state.doc.toString();
   }
 
+  // False on a narrow screen that shows another part of the page.
+  get isShown(): boolean {
+    return this.#view.dom.getClientRects().length > 0;
+  }
+
   // Undo brings back what was there before.
   set code(text: string) {
     const { doc } = this.#view.state;
@@ -193,10 +199,6 @@ export class Editor {
     this.#view.dispatch(setDiagnostics(state, marks));
     const [first] = marks;
     if (first) this.#view.dispatch({ effects: EditorView.scrollIntoView(first.from, { y: "center" }) });
-  }
-
-  nextMark(): void {
-    nextDiagnostic(this.#view);
   }
 
   goTo(line: number, column = 1): void {

@@ -3,21 +3,19 @@
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { Editor, type EditorCalls } from "./editor";
 
-export function SourceEditor({
-  onEditor,
-  onChange,
-  onSubmit,
-}: EditorCalls & {
+export interface SourceEditorCalls extends EditorCalls {
   onEditor: (editor: Editor | null) => void;
-}) {
+}
+
+export function SourceEditor({ onEditor, onChange, onSubmit, onSample }: SourceEditorCalls) {
   const host = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
-    const editor = new Editor(host.current as HTMLDivElement, { onChange, onSubmit });
+    const editor = new Editor(host.current as HTMLDivElement, { onChange, onSubmit, onSample });
     onEditor(editor);
     return () => {
       onEditor(null);
       editor.close();
     };
-  }, [onEditor, onChange, onSubmit]);
+  }, [onEditor, onChange, onSubmit, onSample]);
   return <div id="editor" class="editor" ref={host} />;
 }

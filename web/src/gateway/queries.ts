@@ -5,7 +5,7 @@ import { showFailure } from "../page/alert";
 import { type Form, quoteQuery } from "../request/form";
 import { api, given } from "./client";
 
-const RECENT = 10;
+const RECENT = 50;
 
 export const queries = new QueryClient({
   queryCache: new QueryCache({ onError: showFailure }),
@@ -47,10 +47,15 @@ export function submission(id: string) {
   });
 }
 
-export const recentSubmissions = queryOptions({
-  queryKey: ["submissions", "recent"],
-  queryFn: () => given(api.GET("/api/v1/submissions", { params: { query: { page_size: RECENT } } })),
-});
+export const SUBMISSIONS = ["submissions"];
+
+// The newest of this user's.
+export function submissionsOf(problem: string) {
+  return queryOptions({
+    queryKey: [...SUBMISSIONS, problem],
+    queryFn: () => given(api.GET("/api/v1/submissions", { params: { query: { page_size: RECENT, problem } } })),
+  });
+}
 
 // Until the answer to a new choice is there, that to the one before stays.
 export function quote(form: Form) {

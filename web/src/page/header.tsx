@@ -19,6 +19,9 @@ export function Header() {
       </Link>
       <nav class="header-actions" aria-label="Account and settings">
         {hasToken.value ? <Account /> : null}
+        <Link class="quiet-link" href={pages.problems}>
+          Problems
+        </Link>
         <Link class="quiet-link" href={pages.documentation}>
           API
         </Link>

@@ -1,9 +1,11 @@
-// What this browser remembers: the token, a sign-in that has begun, drafts, the theme.
+// What this browser remembers: the token, a sign-in that has begun, drafts, the theme, the last problem.
 
 const TOKEN = "wavepool.token";
 const SIGNED_IN = "wavepool.signed-in";
 const SIGN_IN = "wavepool.sign-in";
 const THEME = "wavepool.theme";
+const PANES = "wavepool.panes";
+const LAST_PROBLEM = "wavepool.problem";
 
 export interface BegunSignIn {
   state: string;
@@ -59,6 +61,24 @@ export function theme(): string | null {
 
 export function rememberTheme(value: string): void {
   localStorage.setItem(THEME, value);
+}
+
+// The widths of panes, as `pane_widths.ts` reads them.
+export function paneWidths(): string | null {
+  return localStorage.getItem(PANES);
+}
+
+export function rememberPaneWidths(widths: string): void {
+  keep(PANES, widths);
+}
+
+// The problem that was shown last.
+export function lastProblem(): string {
+  return localStorage.getItem(LAST_PROBLEM) ?? "";
+}
+
+export function rememberProblem(slug: string): void {
+  keep(LAST_PROBLEM, slug);
 }
 
 export function onTokenOfAnotherTab(action: () => void): void {

@@ -50,6 +50,7 @@ export function TokenDialog() {
     }
     store.rememberSignedIn("");
     store.rememberToken("");
+    store.rememberProblem("");
     location.assign("/");
   }
 

@@ -1,4 +1,4 @@
-// The account's recent submissions.
+// A list of submissions.
 
 import { Link } from "wouter-preact";
 import type { Schemas } from "../gateway/client";
@@ -28,7 +28,7 @@ export function History({ submissions }: { submissions: Schemas["Submission"][] 
     dollars(cost),
     ago(time),
   ]);
-  return <Table caption="Recent submissions" columns={COLUMNS} rows={rows} />;
+  return <Table caption="Submissions" columns={COLUMNS} rows={rows} />;
 }
 
 type Ends = Pick<Schemas["Submission"], "status" | "state" | "timing_status" | "shown_interval">;

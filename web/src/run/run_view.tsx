@@ -19,8 +19,8 @@ export function RunView({ run, goTo, onCancel, onReport }: RunCalls & { run: Run
   const { final, device, costUsd } = run;
   const title = final ? endTitle(final.status, final) : "Running";
   return (
-    <section id="run" class="card run" aria-labelledby="run-heading">
-      <div class="card-head">
+    <section id="run" class="run" aria-labelledby="run-heading">
+      <div class="pane-head">
         <h2 id="run-heading">Run</h2>
         <span id="run-status" class={`badge ${final ? statusKind(final.status) : "live"}`}>
           {title}

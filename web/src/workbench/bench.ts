@@ -27,6 +27,8 @@ export class Bench {
   readonly submissionId = signal("");
   readonly run = signal<Run | null>(null);
   readonly isSubmitting = signal(false);
+  // The part of the page that a narrow screen shows.
+  readonly pane = signal("code-pane");
   // What the address names and the gateway does not know.
   readonly missing = signal<Place | null>(null);
 
@@ -51,6 +53,12 @@ export class Bench {
   }
 
   // Shows what the address names.
+  // Runs the sample, whatever else was chosen.
+  runSample(): void {
+    this.change({ mode: "sample" });
+    void this.submit();
+  }
+
   async arrive({ slug, submissionId }: Place): Promise<void> {
     const isOtherRun = submissionId && submissionId !== this.submissionId.value;
     if (!isOtherRun && (!slug || slug === this.problem.value?.slug)) return;
@@ -80,7 +88,10 @@ export class Bench {
   }
 
   goTo(line: number, column: number): void {
-    this.#editor?.goTo(line, column);
+    const go = () => this.#editor?.goTo(line, column);
+    this.pane.value = "code-pane";
+    if (this.#editor?.isShown) go();
+    else requestAnimationFrame(go);
   }
 
   readonly submit = guarded(async () => {
@@ -92,8 +103,8 @@ export class Bench {
       const submission = await this.#sent(requestOf(this.form.value, this.#editor.code, subject));
       this.#follow(submission);
       navigate(problemAddress(problem.slug, submission.id));
-      requestAnimationFrame(() => document.getElementById("run")?.scrollIntoView({ block: "nearest" }));
-      await queries.queries.invalidateQueries(queries.recentSubmissions);
+      this.pane.value = "result-pane";
+      await queries.queries.invalidateQueries({ queryKey: queries.SUBMISSIONS });
     } finally {
       this.isSubmitting.value = false;
     }
@@ -137,6 +148,7 @@ export class Bench {
       this.dtype.value = dtype || (problem.dtypes[0] ?? "");
     });
     this.#showDraft(code);
+    store.rememberProblem(problem.slug);
     // It may have been named by an alias.
     if (slug !== problem.slug && !this.submissionId.value) navigate(problemAddress(problem.slug), { replace: true });
   }
@@ -181,7 +193,7 @@ export class Bench {
     if (following.signal.aborted) return;
     this.#editor?.mark(diagnosed(run.final?.details));
     await Promise.all([
-      queries.queries.invalidateQueries(queries.recentSubmissions),
+      queries.queries.invalidateQueries({ queryKey: queries.SUBMISSIONS }),
       queries.queries.invalidateQueries(queries.costs),
     ]);
   }

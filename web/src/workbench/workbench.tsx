@@ -1,16 +1,15 @@
-// The page of a problem: statement, editor, run and recent submissions.
+// The page of a problem: statement, editor and result side by side.
 
 import { useQuery } from "@tanstack/preact-query";
-import { useEffect, useMemo } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import { Link } from "wouter-preact";
-import { navigate } from "wouter-preact/use-browser-location";
-import { SourceEditor } from "../editor/source_editor";
+import { SourceEditor, type SourceEditorCalls } from "../editor/source_editor";
 import type { Schemas } from "../gateway/client";
 import * as queries from "../gateway/queries";
-import { problemAddress } from "../page/addresses";
 import { dollars } from "../page/format";
 import { Markdown } from "../page/markdown";
 import { NotFound } from "../page/not_found";
+import { Panes } from "../page/panes";
 import { pages } from "../pages";
 import { Extras } from "../request/extras";
 import { RequestBar } from "../request/request_bar";
@@ -27,16 +26,12 @@ export default function Workbench({ slug, submissionId }: { slug: string; submis
       },
       onChange: (code: string) => bench.remember(code),
       onSubmit: () => void bench.submit(),
+      onSample: () => bench.runSample(),
     }),
     [bench],
   );
   useEffect(() => () => bench.close(), [bench]);
-  const problems = useQuery(queries.problems).data?.problems;
-  const first = problems?.[0]?.slug ?? "";
-  useEffect(() => {
-    if (slug || submissionId) bench.arrive({ slug, submissionId });
-    else if (first) navigate(problemAddress(first), { replace: true });
-  }, [bench, slug, submissionId, first]);
+  useEffect(() => void bench.arrive({ slug, submissionId }), [bench, slug, submissionId]);
   const gpuTypes = (useQuery(queries.gpuTypes).data?.gpu_types ?? []).map(({ gpu_type: type }) => type);
   const [defaultGpu] = gpuTypes;
   useEffect(() => {
@@ -50,45 +45,83 @@ export default function Workbench({ slug, submissionId }: { slug: string; submis
       : `There is no problem ${missing.slug}.`;
     return (
       <NotFound what={what}>
-        <Link href={first ? problemAddress(first) : pages.home}>Go to the problems</Link>
+        <Link href={pages.problems}>Go to the problems</Link>
       </NotFound>
     );
   }
+  const panes = [
+    { id: "statement-pane", name: "Statement", content: <ProblemCard bench={bench} /> },
+    { id: "code-pane", name: "Code", content: <Code bench={bench} gpuTypes={gpuTypes} calls={calls} /> },
+    { id: "result-pane", name: "Result", content: <Result bench={bench} /> },
+  ];
+  return (
+    <Panes
+      head={<Title problem={bench.problem.value} />}
+      panes={panes}
+      chosen={bench.pane.value}
+      onChoose={(pane) => {
+        bench.pane.value = pane;
+      }}
+    />
+  );
+}
+
+function Title({ problem }: { problem: Schemas["ProblemDetail"] | null }) {
+  return (
+    <div class="problem-head">
+      <Link class="quiet-link" href={pages.problems}>
+        Problems
+      </Link>
+      <h1 id="problem-heading">{problem?.title ?? "Problem"}</h1>
+      {problem?.difficulty ? (
+        <span id="difficulty" class="badge">
+          {problem.difficulty.toLowerCase()}
+        </span>
+      ) : null}
+    </div>
+  );
+}
+
+function Code({ bench, gpuTypes, calls }: { bench: Bench; gpuTypes: string[]; calls: SourceEditorCalls }) {
   const form = bench.form.value;
+  return (
+    <>
+      <div class="pane-head">
+        <h2>Your kernel</h2>
+        <button
+          id="starter-button"
+          class="button small"
+          type="button"
+          disabled={!bench.problem.value}
+          onClick={() => bench.takeStarter()}
+        >
+          Starter
+        </button>
+      </div>
+      <SourceEditor {...calls} />
+      <p id="editor-hint" class="hint">
+        Tab indents; press Escape first to leave the editor with Tab. Ctrl + Enter submits.
+      </p>
+      <RequestBar
+        form={form}
+        canSubmit={Boolean(bench.problem.value && form.gpuType) && !bench.isSubmitting.value}
+        onChange={(changes) => bench.change(changes)}
+        onSubmit={() => void bench.submit()}
+      >
+        <Quote bench={bench} />
+      </RequestBar>
+      <Extras form={form} gpuTypes={gpuTypes} onChange={(changes) => bench.change(changes)} />
+    </>
+  );
+}
+
+function Result({ bench }: { bench: Bench }) {
   const run = bench.run.value;
   return (
-    <main class="layout">
+    <>
       <p id="live-status" class="visually-hidden" role="status" aria-live="polite">
         {news(run)}
       </p>
-      <ProblemCard bench={bench} problems={problems ?? []} />
-      <section class="card workbench" aria-labelledby="editor-heading">
-        <div class="card-head">
-          <h2 id="editor-heading">Your kernel</h2>
-          <button
-            id="starter-button"
-            class="button small"
-            type="button"
-            disabled={!bench.problem.value}
-            onClick={() => bench.takeStarter()}
-          >
-            Starter
-          </button>
-        </div>
-        <SourceEditor {...calls} />
-        <p id="editor-hint" class="hint">
-          Tab indents; press Escape first to leave the editor with Tab. Ctrl + Enter submits.
-        </p>
-        <RequestBar
-          form={form}
-          canSubmit={Boolean(bench.problem.value && form.gpuType) && !bench.isSubmitting.value}
-          onChange={(changes) => bench.change(changes)}
-          onSubmit={() => void bench.submit()}
-        >
-          <Quote bench={bench} />
-        </RequestBar>
-        <Extras form={form} gpuTypes={gpuTypes} onChange={(changes) => bench.change(changes)} />
-      </section>
       {run ? (
         <RunView
           run={run}
@@ -96,41 +129,38 @@ export default function Workbench({ slug, submissionId }: { slug: string; submis
           onCancel={() => void bench.cancel()}
           onReport={() => void bench.downloadReport()}
         />
-      ) : null}
-      <RecentSubmissions />
-    </main>
+      ) : (
+        <div class="empty">
+          <h2>Result</h2>
+          <p>
+            Nothing was run yet. Full checks every test and then measures; Sample shows one small case with its output.
+          </p>
+        </div>
+      )}
+    </>
   );
 }
 
-function ProblemCard({ bench, problems }: { bench: Bench; problems: Schemas["ProblemSummary"][] }) {
+function ProblemCard({ bench }: { bench: Bench }) {
+  const [isListed, setListed] = useState(false);
   const problem = bench.problem.value;
   return (
-    <section class="card problem" aria-labelledby="problem-heading">
-      <div class="card-head">
-        <h1 id="problem-heading">{problem?.title ?? "Problem"}</h1>
-        {problem?.difficulty ? (
-          <span id="difficulty" class="badge">
-            {problem.difficulty.toLowerCase()}
-          </span>
-        ) : null}
-      </div>
-      <label class="field-label" for="problem-select">
-        Problem to solve
-      </label>
-      <select
-        id="problem-select"
-        disabled={!problems.length}
-        value={problem?.slug ?? ""}
-        onChange={({ currentTarget }) => navigate(problemAddress(currentTarget.value))}
-      >
-        {problem ? null : <option value="">{problems.length ? "" : "Enter your token to see the problems"}</option>}
-        {problems.map(({ slug, title }) => (
-          <option value={slug} key={slug}>
-            {title}
-          </option>
+    <>
+      <div class="tabs" role="tablist" aria-label="About this problem">
+        {[false, true].map((listed) => (
+          <button
+            type="button"
+            role="tab"
+            key={String(listed)}
+            aria-selected={isListed === listed}
+            onClick={() => setListed(listed)}
+          >
+            {listed ? "Submissions" : "Statement"}
+          </button>
         ))}
-      </select>
-      {problem && problem.dtypes.length > 1 ? (
+      </div>
+      {isListed && problem ? <Submissions slug={problem.slug} /> : null}
+      {problem && problem.dtypes.length > 1 && !isListed ? (
         <div id="dtype">
           <label class="field-label" for="dtype-select">
             Element type
@@ -148,8 +178,8 @@ function ProblemCard({ bench, problems }: { bench: Bench; problems: Schemas["Pro
           </select>
         </div>
       ) : null}
-      {problem ? <Statement {...problem} /> : null}
-    </section>
+      {problem && !isListed ? <Statement {...problem} /> : null}
+    </>
   );
 }
 
@@ -179,19 +209,12 @@ function Quote({ bench }: { bench: Bench }) {
   );
 }
 
-function RecentSubmissions() {
-  const { data, refetch } = useQuery(queries.recentSubmissions);
+function Submissions({ slug }: { slug: string }) {
+  const { data } = useQuery(queries.submissionsOf(slug));
+  if (!data) return <p class="empty">Reading your submissions…</p>;
   return (
-    <section class="card history" aria-labelledby="history-heading">
-      <div class="card-head">
-        <h2 id="history-heading">Recent submissions</h2>
-        <button id="refresh-button" class="button small" type="button" disabled={!data} onClick={() => void refetch()}>
-          Refresh
-        </button>
-      </div>
-      <div id="history" class="table-scroll">
-        <History submissions={data?.submissions ?? []} />
-      </div>
-    </section>
+    <div id="history" class="table-scroll">
+      <History submissions={data.submissions} />
+    </div>
   );
 }
