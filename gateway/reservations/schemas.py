@@ -326,7 +326,7 @@ class Act(BaseModel):
     text: Annotated[str | None, Field(description="The text written to its terminals, or why it was ended.")] = None
 
 
-class UserKey(BaseModel):
+class LoginKey(BaseModel):
     """A key that may log in, without the key itself."""
 
     user: str
@@ -334,7 +334,7 @@ class UserKey(BaseModel):
     fingerprint: Annotated[str, Field(description="As OpenSSH shows it, such as `SHA256:…`.")]
 
 
-class AddedKey(UserKey):
+class AddedKey(LoginKey):
     """A key that may log in now, and where it is from."""
 
     origin: Annotated[str, Field(description="`given`, `wavepool`, a file, or such as `github.com/alice`.")]
@@ -432,7 +432,7 @@ class Reservation(BaseModel):
     ]
     users: Annotated[list[str], Field(description="Who may log in.")]
     editors: Annotated[list[str], Field(description="Users whom the owner lets change it.")]
-    keys: Annotated[list[UserKey], Field(description="With which keys.")]
+    keys: Annotated[list[LoginKey], Field(description="With which keys.")]
     oom_count: Annotated[int, Field(description="Processes killed because memory ran out.")]
     last_oom_at: datetime | None
     last_login_at: datetime | None

@@ -84,7 +84,7 @@ def reservation_of(reservation: pb.Reservation, names: Mapping[str, str], now: d
         users=list(dict.fromkeys(key.user for key in spec.keys)),
         editors=[one.user for one in reservation.editors],
         keys=[
-            schemas.UserKey(user=key.user, type=key.public_key.split(" ")[0], fingerprint=fingerprint_of(key))
+            schemas.LoginKey(user=key.user, type=key.public_key.split(" ")[0], fingerprint=fingerprint_of(key))
             for key in spec.keys
         ],
         oom_count=reservation.out_of_memory_kills,
