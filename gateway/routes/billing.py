@@ -36,7 +36,9 @@ IdempotencyKey = Annotated[
 
 
 @router.get("/report", responses=problems(403, 422))
-async def get_report(_: TheOverseer, gateway: TheGateway, start: Start = None, end: End = None) -> schemas.CostReport:
+async def get_cost_report(
+    _: TheOverseer, gateway: TheGateway, start: Start = None, end: End = None
+) -> schemas.CostReport:
     """Reconcile what machines cost in a period with what was charged, to the micro-dollar."""
     request = reports_pb2.GetCostReportRequest(start_time=timestamp_of(start), end_time=timestamp_of(end))
     reports = gateway.upstreams.reports

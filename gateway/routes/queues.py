@@ -261,7 +261,7 @@ async def remove_queue(name: str, operator: TheOverseer, gateway: TheGateway) ->
 
 
 @router.get("/submissions/{submission_id}/why", responses=problems(404))
-async def explain(
+async def explain_submission(
     submission_id: str,
     account: TheAccount,
     gateway: TheGateway,

@@ -117,7 +117,7 @@ async def list_rankings(
 
 
 @router.get("/comparisons", responses=problems(404, 409))
-async def compare(base: JobId, other: JobId, account: TheAccount, gateway: TheGateway) -> Comparison:
+async def compare_submissions(base: JobId, other: JobId, account: TheAccount, gateway: TheGateway) -> Comparison:
     """Compare the speed of the kernels of two submissions. `409`: they were measured in different ways."""
     request = CompareJobsRequest(
         account_ids=[] if account.oversees else sorted(account.visible_account_ids),

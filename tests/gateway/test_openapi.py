@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
+import subprocess
+import sys
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +25,15 @@ PARAMETER = re.compile(r"\{\w+\}")
 @pytest.fixture(scope="module")
 def document() -> dict[str, Any]:
     return create_app(GatewaySettings()).openapi()
+
+
+def operations_of(document: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """The operations by their method and path."""
+    return {
+        f"{method} {path}": operation
+        for path, operations in document["paths"].items()
+        for method, operation in operations.items()
+    }
 
 
 def test_the_page_has_every_route_and_no_other(document: dict[str, Any]) -> None:
@@ -43,3 +57,26 @@ def test_failures_are_documented_in_the_form_that_they_have(document: dict[str, 
         (True, "application/json", "SeedProblem"),
         (False, "application/problem+json", "ProblemDocument"),
     }
+
+
+def test_operations_have_short_ids_of_their_own(document: dict[str, Any]) -> None:
+    ids = Counter(operation["operationId"] for operation in operations_of(document).values())
+    assert [name for name, count in ids.items() if count > 1 or not re.fullmatch(r"[a-z]+(_[a-z]+)*", name)] == []
+
+
+def test_schemas_have_short_names(document: dict[str, Any]) -> None:
+    assert [name for name in document["components"]["schemas"] if not re.fullmatch(r"[A-Z][A-Za-z]+", name)] == []
+
+
+def test_every_operation_says_its_scope_and_in_words_too(document: dict[str, Any]) -> None:
+    for name, operation in operations_of(document).items():
+        words = operation["description"].rpartition("\n\n")[2]
+        named = re.findall(r"`(\w+)`", words)
+        assert named == operation["x-scope"] + operation.get("x-role", []), name
+        assert named or words == f"Takes {'any token that works' if 'security' in operation else 'no token'}.", name
+
+
+def test_the_command_prints_the_same_document_each_time(document: dict[str, Any]) -> None:
+    command = (sys.executable, "-m", "gateway.openapi")
+    printed = subprocess.run(command, env=os.environ | {"PYTHONHASHSEED": "7"}, capture_output=True, check=True).stdout
+    assert printed.decode() == json.dumps(document, indent=2, ensure_ascii=False) + "\n"
