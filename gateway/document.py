@@ -20,6 +20,8 @@ from gateway.http.route_docs import (
     SeedProblem,
 )
 
+OTHERS = "Answers may have others, of newer services."
+
 
 def operation_id(route: APIRoute) -> str:
     """The handler's name, which generated clients give to their functions."""
@@ -77,6 +79,9 @@ def _with_problems(document: dict[str, Any]) -> dict[str, Any]:
         schema = model.model_json_schema(ref_template="#/components/schemas/{model}")
         schemas.update(schema.pop("$defs"))
         schemas[model.__name__] = schema
+    for schema in schemas.values():
+        if "enum" in schema:
+            schema["description"] += f" {OTHERS}"
     for path, operations in document["paths"].items():
         for operation in operations.values():
             _add_problems(path, operation)

@@ -23,6 +23,7 @@ from gateway.http.route_docs import problems
 from gateway.queues.documents import QueueDocument, classes_of, document_of
 from gateway.routes.identity_calls import call
 from gateway.upstreams import CALL_TIMEOUT_SECONDS
+from gateway.words.answer_words import QueueChangeKindWord, SchedulerPluginKindWord
 from gateway.words.enum_names import scheduler_plugin_kind_word
 from gateway.words.proto_time import NoNumber, timestamp_of
 from gateway.words.shown import shown
@@ -73,7 +74,7 @@ class Queue(BaseModel):
 class SchedulerPlugin(BaseModel):
     """An ordering or a placement that the scheduler has, or that a queue names and the scheduler lacks."""
 
-    kind: Annotated[str, Field(description="`ordering` or `placement`.")]
+    kind: SchedulerPluginKindWord
     name: str
     distribution: Annotated[str | None, Field(description="Its package and version; null: built in, or not installed.")]
     failures: Annotated[int, Field(description="Answers that could not be used; the built-in plug-in decided instead.")]
@@ -130,7 +131,7 @@ class QueueChange(BaseModel):
     """A change of a queue."""
 
     name: str
-    kind: Annotated[str, Field(description="ADDED, CHANGED or REMOVED.")]
+    kind: QueueChangeKindWord
     fields: list[FieldChange]
 
 

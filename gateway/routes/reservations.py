@@ -137,7 +137,8 @@ async def list_reservations(
     gateway: TheGateway,
     visible: TheVisibleJobs,
     state: Annotated[
-        list[schemas.State] | None, Query(description="Only those in this state; several times for several states.")
+        list[schemas.ReservationState] | None,
+        Query(description="Only those in this state; several times for several states."),
     ] = None,
     user_id: Annotated[str, Query(max_length=100, description="Only those of this user; an id.")] = "",
     page_size: Annotated[int, Query(ge=1, le=200)] = 50,

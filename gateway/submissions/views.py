@@ -15,10 +15,12 @@ from gateway.submissions.end_frames import end_frame
 from gateway.submissions.machine_use import AdmittedMachineUse, admitted_machine_use
 from gateway.submissions.resources import AdmittedResources, admitted_resources
 from gateway.submissions.verdicts import final_status
+from gateway.words.answer_words import Documented, FinalStatusWord, JobStateWord, TimingWord, VerdictWord
 from gateway.words.enum_names import job_state_name, mode_name, timing_mode_word, timing_name, verdict_name
 from gateway.words.json_values import from_json, json_safe
 from gateway.words.proto_time import instant_of, seconds_of
 from gateway.words.shown import shown
+from submissions.modes import Mode, TimingMode
 from vocabulary.money import dollars_of
 from vocabulary.slots import EIGHTHS_PER_GPU
 
@@ -31,8 +33,10 @@ class Submission(BaseModel):
     id: str
     name: Annotated[str | None, Field(description="As its user gave it; null: none.")]
     problem: str
-    mode: str
-    timing: Annotated[str | None, Field(description="As requested; null: the device's default.")]
+    mode: Annotated[str, Documented(Mode)]
+    timing: Annotated[
+        Annotated[str, Documented(TimingMode)] | None, Field(description="As requested; null: the device's default.")
+    ]
     profile: Annotated[
         bool, Field(description="Whether its kernels were to be profiled; `profile` of the last event has them.")
     ]
@@ -49,17 +53,11 @@ class Submission(BaseModel):
     movable: Annotated[bool, Field(description="Its run may be stopped, and start again on another machine.")]
     machine: AdmittedMachineUse
     deadline: Annotated[datetime | None, Field(description="It must end by then, or is cancelled; null: no deadline.")]
-    state: Annotated[
-        str, Field(description="QUEUED, PROVISIONING, RUNNING, SETTLING, or over: FINISHED, CANCELLED, FAILED.")
-    ]
-    status: Annotated[str | None, Field(description="The status of the last event, once it has ended.")]
-    verdict: str | None
+    state: JobStateWord
+    status: Annotated[FinalStatusWord | None, Field(description="The status of the last event, once it has ended.")]
+    verdict: VerdictWord | None
     timing_status: Annotated[
-        str | None,
-        Field(
-            description="Whether its time ranks, beside the verdict on its answers: VALID (alone does), INVALID, "
-            "UNSTABLE, UNPROVEN; null where nothing was timed. As `timing` of the last event."
-        ),
+        TimingWord | None, Field(description="As `timing` of the last event; null where nothing was timed.")
     ]
     shown_interval: Annotated[
         float | None,

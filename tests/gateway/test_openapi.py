@@ -80,3 +80,19 @@ def test_the_command_prints_the_same_document_each_time(document: dict[str, Any]
     command = (sys.executable, "-m", "gateway.openapi")
     printed = subprocess.run(command, env=os.environ | {"PYTHONHASHSEED": "7"}, capture_output=True, check=True).stdout
     assert printed.decode() == json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+
+
+def test_states_and_verdicts_are_enums_that_expect_others(document: dict[str, Any]) -> None:
+    schemas = document["components"]["schemas"]
+    listed = {name: schema for name, schema in schemas.items() if "enum" in schema}
+    assert {"JobState", "FinalStatus", "Verdict", "Timing", "Mode", "MachineState", "ReservationState"} <= set(listed)
+    assert all("Answers may have others" in schema["description"] for schema in listed.values())
+    fields = {"state", "verdict", "timing", "mode", "role", "level", "severity", "origin", "policy"}
+    bare = {
+        f"{name}.{field}"
+        for name, schema in schemas.items()
+        for field in fields & set(schema.get("properties", {}))
+        if "$ref" not in str(schema["properties"][field])
+    }
+    # The one is a place, such as github.com/alice, and the other is taken in any case.
+    assert bare == {"AddedKey.origin", "FairnessDocument.policy"}

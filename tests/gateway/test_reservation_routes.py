@@ -315,7 +315,7 @@ async def test_the_names_in_the_table_for_people_from_gpu_dev_are_those_of_the_a
     page = (Path(__file__).parents[2] / "docs/reservations.md").read_text()
     rows = page.split("| `reservation_id` |")[1].split("\n\n")[0].splitlines()
     named = {name for row in rows for name in re.findall(r"`([a-z_]+)`", row.split("|")[-2])}
-    states = {state.value for state in schemas.State}
+    states = {state.value for state in schemas.ReservationState}
     known = {*schemas.Reservation.model_fields, *schemas.GpuAvailability.model_fields}
     assert named - states - known == set()
     same = page.split("Names that are not listed, such as")[1].split("are the same")[0]
