@@ -9,6 +9,7 @@ from fastapi import FastAPI
 from fastapi.dependencies.models import Dependant
 from fastapi.openapi.utils import get_openapi
 from fastapi.routing import APIRoute, iter_route_contexts
+from pydantic import TypeAdapter
 
 from gateway.dependencies import Access
 from gateway.http.errors import PROBLEM_MEDIA_TYPE, SEED_PREFIXES
@@ -19,7 +20,16 @@ from gateway.http.route_docs import (
     ProblemDocument,
     SeedProblem,
 )
+from gateway.machines.schemas import MachineEvent
+from gateway.reservations.event_schemas import ReservationEvent
+from gateway.submissions.event_schemas import SubmissionEvent
 
+EVENTS: dict[str, Any] = {
+    "SubmissionEvent": SubmissionEvent,
+    "MachineEvent": MachineEvent,
+    "ReservationEvent": ReservationEvent,
+}
+"""Schemas of the data of event streams, by the names that `route_docs` gives them."""
 OTHERS = "Answers may have others, of newer services."
 
 
@@ -79,6 +89,10 @@ def _with_problems(document: dict[str, Any]) -> dict[str, Any]:
         schema = model.model_json_schema(ref_template="#/components/schemas/{model}")
         schemas.update(schema.pop("$defs"))
         schemas[model.__name__] = schema
+    for name, event in EVENTS.items():
+        schema = TypeAdapter(event).json_schema(mode="serialization", ref_template="#/components/schemas/{model}")
+        schemas.update(schema.pop("$defs"))
+        schemas[name] = schema
     for schema in schemas.values():
         if "enum" in schema:
             schema["description"] += f" {OTHERS}"

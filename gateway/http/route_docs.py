@@ -64,22 +64,35 @@ WITH_A_TOKEN = (401, 403, 429, 500, 503, 504)
 WITH_A_BODY = (400, 408, 413, 415, 422)
 
 
+def _events(data: str) -> dict[str, Any]:
+    """The content of a stream: the schema describes each event, whose data are JSON as in the schema of that name."""
+    text = {"type": "string"}
+    json_text = text | {
+        "contentMediaType": "application/json",
+        "contentSchema": {"$ref": f"#/components/schemas/{data}"},
+    }
+    properties = {"event": text, "id": text, "data": json_text}
+    return {
+        "text/event-stream": {"schema": {"type": "object", "properties": properties, "required": ["event", "data"]}}
+    }
+
+
 STREAM: Responses = {
     200: {
         "description": "The submission's events, each with an id to resume from.",
-        "content": {"text/event-stream": {}},
+        "content": _events("SubmissionEvent"),
     }
 }
 MACHINE_STREAM: Responses = {
     200: {
         "description": "The machine's events, each with an id to resume from.",
-        "content": {"text/event-stream": {}},
+        "content": _events("MachineEvent"),
     }
 }
 RESERVATION_STREAM: Responses = {
     200: {
         "description": "The reservation's events, each with an id to resume from.",
-        "content": {"text/event-stream": {}},
+        "content": _events("ReservationEvent"),
     }
 }
 NO_MORE_RESERVATION: Responses = {204: {"description": "It has ended, and you have seen its last event."}}
@@ -91,11 +104,8 @@ WEBSOCKET: Responses = {
     429: {"description": "You, or the session, have reached the limit of connections."},
 }
 NO_MORE_EVENTS: Responses = {204: {"description": "Its provider has taken it back, and you have seen its last event."}}
-LOG: Responses = {200: {"description": "The log, as it comes.", "content": {"text/plain": {}}}}
-REPORT: Responses = {200: {"description": "A DSSE envelope.", "content": {"application/json": {}}}}
-NOT_READY: Responses = {
-    503: {"description": "`services` names the ones that do not answer.", "content": {"application/json": {}}}
-}
+TEXT = {"schema": {"type": "string"}}
+LOG: Responses = {200: {"description": "The log, as it comes.", "content": {"text/plain": TEXT}}}
 NOTHING_LEFT: Responses = {204: {"description": "It has ended, and you have seen its last event."}}
 SIGN_IN_FAILURES: Responses = {
     403: {"description": "The identity provider knows you, but the operator does not admit you."},

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from datetime import datetime
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Literal, NotRequired
 
 from pydantic import BaseModel, ConfigDict, Field
+from typing_extensions import TypedDict
 
+from gateway.submissions.event_schemas import HeartbeatEvent
 from gateway.words.answer_words import MachineFaultWord, MachineOriginWord, MachineStateWord
 from gateway.words.gpu_type_field import GpuType
 
@@ -69,6 +71,24 @@ class Machine(BaseModel):
     last_used_time: datetime | None
     end_time: datetime | None
     release_time: Annotated[datetime | None, Field(description="When its provider took it back.")]
+
+
+class MachineChange(TypedDict):
+    """A machine entered a state, or its provider's stage or its free slots changed."""
+
+    status: MachineStateWord
+    timestamp: Annotated[int, Field(description="Milliseconds since 1970.")]
+    previous_state: MachineStateWord
+    reason: str
+    stage: Annotated[str, Field(description="The provider's own word.")]
+    elapsed_seconds: Annotated[float, Field(description="Since the request.")]
+    estimate_seconds: float | None
+    estimate_p90_seconds: float | None
+    machine: Machine
+    final: NotRequired[Annotated[Literal[True], Field(description="Its provider has taken it back.")]]
+
+
+MachineEvent = Annotated[MachineChange | HeartbeatEvent, Field(description="The data of an event.")]
 
 
 class ProviderFailure(BaseModel):

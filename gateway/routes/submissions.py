@@ -10,7 +10,7 @@ from wavepool.scheduler.v1.scheduler_pb2 import Job
 from gateway.dependencies import TheAccount, TheGateway, TheSender, TheSubmitter
 from gateway.http.errors import Problem, ProblemError
 from gateway.http.json_route import JsonRoute
-from gateway.http.route_docs import NOTHING_LEFT, REPORT, STREAM, problems
+from gateway.http.route_docs import NOTHING_LEFT, STREAM, problems
 from gateway.http.sse import resume_point
 from gateway.routes.identity_calls import call
 from gateway.submissions import account_jobs
@@ -20,6 +20,7 @@ from gateway.submissions.compilation import compiled_of, listing_of
 from gateway.submissions.run_frames import isa_fields
 from gateway.submissions.views import (
     NewSubmission,
+    SignedReport,
     Submission,
     SubmissionDetail,
     SubmissionIsa,
@@ -110,7 +111,7 @@ async def get_submission_isa(submission_id: str, account: TheAccount, gateway: T
     return SubmissionIsa(id=submission_id, listing=listing_of(compiled), **isa_fields(compiled.isa))
 
 
-@router.get("/{submission_id}/report", response_class=Response, responses=REPORT | problems(404))
+@router.get("/{submission_id}/report", response_model=SignedReport, responses=problems(404))
 async def get_submission_report(submission_id: str, account: TheAccount, gateway: TheGateway) -> Response:
     """Get the signed report of a submission that has ended: a DSSE envelope, which `wavepool verify` checks."""
     job = await account_jobs.job_of(gateway.upstreams, account, submission_id)

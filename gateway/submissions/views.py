@@ -10,8 +10,9 @@ from wavepool.executor.v1.run_event_pb2 import Benchmarked
 from wavepool.scheduler.v1 import scheduler_pb2
 from wavepool.scheduler.v1.scheduler_pb2 import JOB_STATE_CANCELLED, JOB_STATE_FAILED, JOB_STATE_FINISHED
 
-from gateway.submissions.bodies import body_of
+from gateway.submissions.bodies import SubmissionRequest, body_of
 from gateway.submissions.end_frames import end_frame
+from gateway.submissions.event_schemas import KernelIsa, SubmissionResult
 from gateway.submissions.machine_use import AdmittedMachineUse, admitted_machine_use
 from gateway.submissions.resources import AdmittedResources, admitted_resources
 from gateway.submissions.verdicts import final_status
@@ -115,9 +116,13 @@ class SubmissionDetail(Submission):
     code: str
     launch_plan: Annotated[dict[str, Any] | None, Field(description="Of a submission that has kernels only.")]
     problem_def: Annotated[str, Field(description="Of a submission with a problem of its own; else empty.")]
-    result: Annotated[dict[str, Any] | None, Field(description="The fields of the last event.")]
+    result: Annotated[
+        Annotated[dict[str, Any], Documented(SubmissionResult)] | None,
+        Field(description="The fields of the last event; null before."),
+    ]
     request: Annotated[
         dict[str, Any],
+        Documented(SubmissionRequest),
         Field(description="The body of `POST /submissions` that submits it again, without its deadline."),
     ]
 
@@ -126,10 +131,25 @@ class SubmissionIsa(BaseModel):
     """The MI300X compiler's output for a submission, whatever device it ran on."""
 
     id: str
-    isa: Annotated[dict[str, Any], Field(description="By kernel: registers, memory, occupancy, hints.")]
+    isa: Annotated[dict[str, KernelIsa], Field(description="By kernel.")]
     isa_toolchain: str | None
     isa_note: Annotated[str | None, Field(description="Why there is no report, or notes on it.")]
     listing: Annotated[str, Field(description="The instructions below their source lines; at most 256 KiB.")]
+
+
+class ReportSignature(BaseModel):
+    """A signature by the key of a machine."""
+
+    keyid: Annotated[str, Field(description="The public key, Ed25519, in hex.")]
+    sig: Annotated[str, Field(description="In base64.")]
+
+
+class SignedReport(BaseModel):
+    """A DSSE envelope, which `wavepool verify` checks."""
+
+    payloadType: str  # noqa: N815 - DSSE's name
+    payload: Annotated[str, Field(description="In base64: the report, as JSON.")]
+    signatures: list[ReportSignature]
 
 
 class SubmissionPage(BaseModel):

@@ -472,7 +472,9 @@ async def test_a_build_and_the_end_of_an_images_command_are_told(gateway: Runnin
             pb.ReservationEvent(reservation_id="res_01J", seq=seq, session=session_pb2.SessionEvent(**one))
             for seq, one in enumerate(happened, 1)
         ),
-        pb.ReservationEvent(reservation_id="res_01J", seq=3, ended=pb.ReservationEnded()),
+        pb.ReservationEvent(
+            reservation_id="res_01J", seq=3, ended=pb.ReservationEnded(state=pb.RESERVATION_STATE_EXPIRED)
+        ),
     ]
     frames = [json.loads(frame.data) for frame in await gateway.frames("GET", f"{ONE}/events")]
     assert (frames[0]["status"], frames[0]["text"]) == ("BUILDING", "STEP 1/2\nSTEP 2/2")
