@@ -13,12 +13,12 @@ from fastapi.middleware.gzip import GZipMiddleware
 from gateway.auth import Authenticator
 from gateway.config import GatewaySettings
 from gateway.dependencies import Gateway
+from gateway.document import describe, operation_id
 from gateway.http import error_responses
 from gateway.http.address_limit import AddressLimits
 from gateway.http.body_limit import BodyLimit
 from gateway.http.known_query import check_query
 from gateway.http.request_scope import RequestScope
-from gateway.http.route_docs import describe
 from gateway.machines.open_calls import OpenCalls
 from gateway.reservations.tunnel import Tunnels
 from gateway.routes import (
@@ -90,6 +90,7 @@ def create_app(settings: GatewaySettings) -> FastAPI:
         redoc_url=None,
         lifespan=lifespan,
         dependencies=[Depends(check_query)],
+        generate_unique_id_function=operation_id,
     )
     app.add_middleware(BodyLimit)
     app.add_middleware(GZipMiddleware, minimum_size=COMPRESSED_BYTES, exclude_content_types=NEVER_COMPRESSED)

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 MAX_REMEMBERED = 10_000
 MAX_TOKEN_LENGTH = 512
+ROLE_TITLES = {"admin": "administrator"}
+"""Roles with another name for people."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +73,8 @@ class Caller:
     def require_role(self, *roles: str) -> None:
         """Raises ProblemError (403), which names the first role, if the user has none of them."""
         if self.role not in roles:
-            raise ProblemError(Problem(403, f"This needs the token of an {roles[0]}; your role is {self.role}."))
+            title = ROLE_TITLES.get(roles[0], roles[0])
+            raise ProblemError(Problem(403, f"This needs the token of an {title}; your role is {self.role}."))
 
 
 class Authenticator:

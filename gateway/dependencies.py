@@ -124,18 +124,36 @@ TheStillAllowed = Annotated["StillAllowed", Depends(_still_allowed)]
 """For answers that go on: says if the caller's token still works."""
 
 
-def _reader(caller: TheCaller) -> Caller:
-    caller.require("read")
-    return caller
+class Access:
+    """A dependency that gives the caller, if the role and the token's scopes allow what a route does.
+
+    The OpenAPI document shows `scopes` and `roles`: one of each is needed, and every role will do if there are none.
+    """
+
+    def __init__(self, *scopes: str, roles: tuple[str, ...] = ()) -> None:
+        self.scopes = scopes
+        self.roles = roles
+
+    def __call__(self, caller: TheCaller) -> Caller:
+        """The caller; raises ProblemError (403), which names what is missing."""
+        if self.roles:
+            caller.require_role(*self.roles)
+        caller.require(*self.scopes)
+        return caller
 
 
-def _submitter(caller: TheCaller) -> Caller:
-    caller.require("submit")
-    return caller
-
-
-TheSubmitter = Annotated[Caller, Depends(_submitter)]
+TheAccount = Annotated[Caller, Depends(Access("read"))]
+"""Sees what the token's accounts have."""
+TheSubmitter = Annotated[Caller, Depends(Access("submit"))]
 """Submits and cancels."""
+TheManager = Annotated[Caller, Depends(Access("manage"))]
+"""Manages tokens of the same user."""
+TheOperator = Annotated[Caller, Depends(Access("operate", roles=("operator", "admin")))]
+"""Looks after machines; an operator or an administrator."""
+TheOverseer = Annotated[Caller, Depends(Access("operate", "admin", roles=("operator", "admin")))]
+"""Sees everybody; an operator or an administrator."""
+TheAdmin = Annotated[Caller, Depends(Access("admin", roles=("admin",)))]
+"""Manages users, teams and accounts; an administrator."""
 
 
 def _sender(request: Request, caller: TheSubmitter, gateway: TheGateway) -> Caller:
@@ -145,41 +163,8 @@ def _sender(request: Request, caller: TheSubmitter, gateway: TheGateway) -> Call
     return caller
 
 
-def _manager(caller: TheCaller) -> Caller:
-    caller.require("manage")
-    return caller
-
-
-def _operator(caller: TheCaller) -> Caller:
-    caller.require_role("operator", "admin")
-    caller.require("operate")
-    return caller
-
-
-def _overseer(caller: TheCaller) -> Caller:
-    caller.require_role("operator", "admin")
-    caller.require("operate", "admin")
-    return caller
-
-
-def _admin(caller: TheCaller) -> Caller:
-    caller.require_role("administrator", "admin")
-    caller.require("admin")
-    return caller
-
-
-TheAccount = Annotated[Caller, Depends(_reader)]
-"""Sees what the token's accounts have."""
 TheSender = Annotated[Caller, Depends(_sender)]
 """Submits, and may send one more submission now, as may its address."""
-TheManager = Annotated[Caller, Depends(_manager)]
-"""Manages tokens of the same user."""
-TheOperator = Annotated[Caller, Depends(_operator)]
-"""Looks after machines; an operator or an administrator."""
-TheOverseer = Annotated[Caller, Depends(_overseer)]
-"""Sees everybody; an operator or an administrator."""
-TheAdmin = Annotated[Caller, Depends(_admin)]
-"""Manages users, teams and accounts; an administrator."""
 
 
 def _visible_jobs(account: TheAccount, gateway: TheGateway) -> VisibleJobs:

@@ -1,15 +1,10 @@
-"""Documents the failures of routes in the OpenAPI document."""
+"""Words and forms of the OpenAPI document that routes share: streams, texts and failures."""
 
 from __future__ import annotations
 
-from http import HTTPStatus
 from typing import Annotated, Any
 
-from fastapi import FastAPI
-from fastapi.openapi.utils import get_openapi
 from pydantic import BaseModel, Field
-
-from gateway.http.errors import PROBLEM_MEDIA_TYPE, SEED_PREFIXES
 
 Responses = dict[int | str, dict[str, Any]]
 
@@ -69,10 +64,23 @@ WITH_A_TOKEN = (401, 403, 429, 500, 503, 504)
 WITH_A_BODY = (400, 408, 413, 415, 422)
 
 
+def _events(data: str) -> dict[str, Any]:
+    """The content of a stream: the schema describes each event, whose data are JSON as in the schema of that name."""
+    text = {"type": "string"}
+    json_text = text | {
+        "contentMediaType": "application/json",
+        "contentSchema": {"$ref": f"#/components/schemas/{data}"},
+    }
+    properties = {"event": text, "id": text, "data": json_text}
+    return {
+        "text/event-stream": {"schema": {"type": "object", "properties": properties, "required": ["event", "data"]}}
+    }
+
+
 STREAM: Responses = {
     200: {
         "description": "The submission's events, each with an id to resume from.",
-        "content": {"text/event-stream": {}},
+        "content": _events("SubmissionEvent"),
     }
 }
 TOPIC_STREAM: Responses = {
@@ -84,13 +92,13 @@ TOPIC_STREAM: Responses = {
 MACHINE_STREAM: Responses = {
     200: {
         "description": "The machine's events, each with an id to resume from.",
-        "content": {"text/event-stream": {}},
+        "content": _events("MachineEvent"),
     }
 }
 RESERVATION_STREAM: Responses = {
     200: {
         "description": "The reservation's events, each with an id to resume from.",
-        "content": {"text/event-stream": {}},
+        "content": _events("ReservationEvent"),
     }
 }
 NO_MORE_RESERVATION: Responses = {204: {"description": "It has ended, and you have seen its last event."}}
@@ -102,11 +110,8 @@ WEBSOCKET: Responses = {
     429: {"description": "You, or the session, have reached the limit of connections."},
 }
 NO_MORE_EVENTS: Responses = {204: {"description": "Its provider has taken it back, and you have seen its last event."}}
-LOG: Responses = {200: {"description": "The log, as it comes.", "content": {"text/plain": {}}}}
-REPORT: Responses = {200: {"description": "A DSSE envelope.", "content": {"application/json": {}}}}
-NOT_READY: Responses = {
-    503: {"description": "`services` names the ones that do not answer.", "content": {"application/json": {}}}
-}
+TEXT = {"schema": {"type": "string"}}
+LOG: Responses = {200: {"description": "The log, as it comes.", "content": {"text/plain": TEXT}}}
 NOTHING_LEFT: Responses = {204: {"description": "It has ended, and you have seen its last event."}}
 SIGN_IN_FAILURES: Responses = {
     403: {"description": "The identity provider knows you, but the operator does not admit you."},
@@ -119,52 +124,5 @@ SIGN_IN_FAILURES: Responses = {
 
 
 def problems(*statuses: int) -> Responses:
-    """The `responses` of a route that may fail with these statuses, besides those that `describe` adds."""
+    """The `responses` of a route that may fail with these statuses, besides those that `gateway.document` adds."""
     return {status: {"description": MEANINGS[status]} for status in statuses}
-
-
-def describe(app: FastAPI) -> None:
-    """Makes the application's OpenAPI document describe our failures instead of the framework's."""
-
-    def document() -> dict[str, Any]:
-        if app.openapi_schema is None:
-            app.openapi_schema = _with_problems(
-                get_openapi(title=app.title, version=app.version, description=app.description, routes=app.routes)
-            )
-        return app.openapi_schema
-
-    app.openapi = document
-
-
-def _with_problems(document: dict[str, Any]) -> dict[str, Any]:
-    schemas = document["components"]["schemas"]
-    for name in ("HTTPValidationError", "ValidationError"):
-        schemas.pop(name, None)
-    for model in (ProblemDocument, SeedProblem):
-        schema = model.model_json_schema(ref_template="#/components/schemas/{model}")
-        schemas.update(schema.pop("$defs"))
-        schemas[model.__name__] = schema
-    for path, operations in document["paths"].items():
-        for operation in operations.values():
-            _add_problems(path, operation)
-    return document
-
-
-def _add_problems(path: str, operation: dict[str, Any]) -> None:
-    """Adds the failures that follow from the operation's inputs, and the form of all its failures."""
-    responses = operation["responses"]
-    # The framework's own response has another form.
-    if "application/json" in responses.get("422", {}).get("content", {}):
-        del responses["422"]
-    for key, statuses in (("security", WITH_A_TOKEN), ("requestBody", WITH_A_BODY)):
-        for status in statuses if operation.get(key) else ():
-            responses.setdefault(str(status), {"description": MEANINGS[status]})
-    # A parameter that the route does not have is refused on each of them.
-    responses.setdefault("422", {"description": MEANINGS[422]})
-    model, media_type = (
-        (SeedProblem, "application/json") if path.startswith(SEED_PREFIXES) else (ProblemDocument, PROBLEM_MEDIA_TYPE)
-    )
-    for status, response in responses.items():
-        if int(status) >= HTTPStatus.BAD_REQUEST and "content" not in response:
-            response["content"] = {media_type: {"schema": {"$ref": f"#/components/schemas/{model.__name__}"}}}
-    operation["responses"] = dict(sorted(responses.items()))

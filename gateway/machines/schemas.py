@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from datetime import datetime
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Literal, NotRequired
 
 from pydantic import BaseModel, ConfigDict, Field
+from typing_extensions import TypedDict
 
+from gateway.submissions.event_schemas import HeartbeatEvent
+from gateway.words.answer_words import MachineFaultWord, MachineOriginWord, MachineStateWord
 from gateway.words.gpu_type_field import GpuType
 
 MOST_USD = 1_000_000
@@ -28,12 +31,7 @@ class Machine(BaseModel):
     """A machine of the pool."""
 
     id: str
-    state: Annotated[
-        str,
-        Field(
-            description="REQUESTED, PROVISIONING, STARTING, WARM, BUSY, DRAINING, or over: STOPPED, FAILED, LOST.",
-        ),
-    ]
+    state: MachineStateWord
     provider: str
     backend: Annotated[str, Field(description="The provider's name for its location; empty if it has none.")]
     region: str
@@ -53,13 +51,13 @@ class Machine(BaseModel):
     billing_increment_seconds: Annotated[float, Field(description="Beyond that, time is billed in steps of these.")]
     cost_usd: Annotated[float, Field(description="Up to now; final once `release_time` is set.")]
     jobs_run: int
-    origin: Annotated[str, Field(description="Why it was started: DEMAND, REQUEST, SCHEDULE, or ADOPTED.")]
+    origin: MachineOriginWord
     request_id: str
     max_price_usd_per_hour: Annotated[float, Field(description="The limit of its order; 0: no limit.")]
     max_duration_seconds: Annotated[float, Field(description="Its provider ends it after that time; 0: no limit.")]
     reason: Annotated[str, Field(description="Why it is in its state.")]
     provider_stage: Annotated[str, Field(description="The provider's own word for what it is doing.")]
-    fault: Annotated[str | None, Field(description="The kind of fault, in a word that says what to do next.")]
+    fault: MachineFaultWord | None
     exit_status: Annotated[int | None, Field(description="The executor's exit status, if it ended by itself.")]
     sandbox: Annotated[str, Field(description="The sandbox of untrusted code there, such as `bubblewrap`.")]
     sandbox_gaps: Annotated[list[str], Field(description="Limits of the sandbox, in sentences.")]
@@ -73,6 +71,24 @@ class Machine(BaseModel):
     last_used_time: datetime | None
     end_time: datetime | None
     release_time: Annotated[datetime | None, Field(description="When its provider took it back.")]
+
+
+class MachineChange(TypedDict):
+    """A machine entered a state, or its provider's stage or its free slots changed."""
+
+    status: MachineStateWord
+    timestamp: Annotated[int, Field(description="Milliseconds since 1970.")]
+    previous_state: MachineStateWord
+    reason: str
+    stage: Annotated[str, Field(description="The provider's own word.")]
+    elapsed_seconds: Annotated[float, Field(description="Since the request.")]
+    estimate_seconds: float | None
+    estimate_p90_seconds: float | None
+    machine: Machine
+    final: NotRequired[Annotated[Literal[True], Field(description="Its provider has taken it back.")]]
+
+
+MachineEvent = Annotated[MachineChange | HeartbeatEvent, Field(description="The data of an event.")]
 
 
 class ProviderFailure(BaseModel):

@@ -8,6 +8,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, PlainSerializer
 
+from gateway.words.answer_words import BudgetPeriodWord, BudgetScopeWord, OverheadPolicyWord, PostingKindWord
+
 Dollars = Annotated[
     Decimal,
     Field(max_digits=15, decimal_places=6, description="Dollars, to the micro-dollar."),
@@ -43,7 +45,7 @@ class CostReport(BaseModel):
     cost_note: Annotated[str, Field(description="Why machines cost nothing, if users were charged; or empty.")]
     costs: Annotated[list[CostPart], Field(description="The cost by reason; they sum to it.")]
     overheads: Annotated[list[CostPart], Field(description="The overhead by reason; they sum to it.")]
-    policy: Annotated[str, Field(description="Who bears the overhead: OPERATOR or SHARED.")]
+    policy: OverheadPolicyWord
     accounts: list[AccountCosts]
     cloud_granted_usd: Annotated[float, Field(description="All credit that the cloud has granted the operator.")]
     cloud_remaining_usd: Annotated[float, Field(description="The part of the grant that machines have not used.")]
@@ -70,7 +72,7 @@ class StatementLine(BaseModel):
 
     start_time: Annotated[datetime | None, Field(description="Of the first charge: a reservation has many.")]
     time: Annotated[datetime | None, Field(description="Of the last charge.")]
-    kind: str
+    kind: PostingKindWord
     amount_usd: float
     description: str
     reason: Annotated[str, Field(description="Why less was charged than was used.")]
@@ -187,10 +189,10 @@ class Budget(BaseModel):
     """A budget, with what is charged or on hold in its present period."""
 
     id: str
-    scope: str
+    scope: BudgetScopeWord
     subject: str
     subject_name: Annotated[str, Field(description="The account's or user's name; for a queue, its subject.")]
-    period: str
+    period: BudgetPeriodWord
     limit_usd: float
     spent_usd: float
     hard: bool

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 from wavepool.scheduler.v1 import queues_pb2
 
+from gateway.words.answer_words import Documented
 from gateway.words.enum_names import fairness_policy_word, reclaim_strategy_word
 from vocabulary.limits import MAX_PRIORITY
 from vocabulary.names import none_of
@@ -66,11 +67,20 @@ def _seconds(value: object) -> object:
 
 
 _DURATIONS = "Seconds, or `5m`."
+_DurationText = Annotated[str, Field(pattern=f"^{_DURATION.pattern}$")]
+_NotNegative = Annotated[float, Field(ge=0, le=_LONGEST_SECONDS)]
 _Runtime = Annotated[
-    Annotated[float, Field(ge=0, le=_LONGEST_SECONDS)] | None, BeforeValidator(_seconds), Field(description=_DURATIONS)
+    _NotNegative | None,
+    BeforeValidator(_seconds),
+    Documented(_NotNegative | _DurationText | None),
+    Field(description=_DURATIONS),
 ]
+_AtLeastOne = Annotated[float, Field(ge=1, le=_LONGEST_SECONDS)]
 _TimeLimit = Annotated[
-    Annotated[float, Field(ge=1, le=_LONGEST_SECONDS)] | None, BeforeValidator(_seconds), Field(description=_DURATIONS)
+    _AtLeastOne | None,
+    BeforeValidator(_seconds),
+    Documented(_AtLeastOne | _DurationText | None),
+    Field(description=_DURATIONS),
 ]
 _Amount = Annotated[float | None, Field(ge=-1, le=1_000_000, allow_inf_nan=False, description="GPUs; -1: no limit.")]
 

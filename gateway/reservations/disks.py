@@ -9,6 +9,7 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field
 from wavepool.scheduler.v1 import disks_pb2 as pb
 
+from gateway.words.answer_words import DiskStateWord, SnapshotReasonWord
 from gateway.words.enum_names import disk_state_name
 from gateway.words.proto_time import seconds_of
 from gateway.words.shown import shown
@@ -45,7 +46,7 @@ class DiskSnapshot(BaseModel):
     time: Annotated[datetime | None, Field(description="It contains everything that was written before this time.")]
     size_bytes: Annotated[int, Field(description="The sum of the sizes of its files.")]
     files: int
-    reason: Annotated[str, Field(description="`interval`, `warning`, `request` or `end`.")]
+    reason: SnapshotReasonWord
     seconds: Annotated[float, Field(description="How long it took.")]
 
 
@@ -56,10 +57,7 @@ class Disk(BaseModel):
     name: str
     owner: Annotated[str, Field(description="A user's name.")]
     owner_id: str
-    state: Annotated[
-        str,
-        Field(description="`available`, `waiting`, `restoring`, `in_use`, `snapshotting` or `deleted`."),
-    ]
+    state: DiskStateWord
     size_limit_bytes: int
     size_bytes: Annotated[int, Field(description="Of its last snapshot; 0 if there is none.")]
     create_time: datetime | None

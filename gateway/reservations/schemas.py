@@ -12,6 +12,7 @@ from pydantic import AwareDatetime, Base64Bytes, BaseModel, ConfigDict, Field, m
 from wavepool.executor.v1.session_pb2 import SessionKey
 from wavepool.scheduler.v1.reservations_pb2 import ReservationSpec
 
+from gateway.words.answer_words import Documented
 from gateway.words.gpu_type_field import GpuType
 from servicekit.rpc.proto_time import duration_to_proto, instant_to_proto
 from vocabulary.image_references import MOST_CHARACTERS
@@ -41,7 +42,7 @@ PublicKey = Annotated[
 ]
 
 
-class State(StrEnum):
+class ReservationState(StrEnum):
     """The state of a reservation."""
 
     PENDING = "pending"
@@ -52,6 +53,18 @@ class State(StrEnum):
     EXPIRED = "expired"
     CANCELLED = "cancelled"
     FAILED = "failed"
+
+
+class ActName(StrEnum):
+    """The kind of a change that a person or the platform made to a reservation."""
+
+    EXTENDED = "extended"
+    USERS_CHANGED = "users_changed"
+    NOTIFIED = "notified"
+    ENDING = "ending"
+
+
+_StateWord = Annotated[str, Documented(ReservationState)]
 
 
 class Key(BaseModel):
@@ -318,7 +331,7 @@ class Act(BaseModel):
 
     at: datetime | None
     by: Annotated[str | None, Field(description="A user's name; null if the platform did it.")]
-    what: Annotated[str, Field(description="`extended`, `users_changed`, `notified` or `ending`.")]
+    what: Annotated[str, Documented(ActName)]
     hours: Annotated[float | None, Field(description="That were added.")] = None
     added: Annotated[list[str], Field(description="Who got a key, with its fingerprint.")] = []
     removed: Annotated[list[str], Field(description="Users whose keys were removed.")] = []
@@ -326,7 +339,7 @@ class Act(BaseModel):
     text: Annotated[str | None, Field(description="The text written to its terminals, or why it was ended.")] = None
 
 
-class UserKey(BaseModel):
+class LoginKey(BaseModel):
     """A key that may log in, without the key itself."""
 
     user: str
@@ -334,7 +347,7 @@ class UserKey(BaseModel):
     fingerprint: Annotated[str, Field(description="As OpenSSH shows it, such as `SHA256:…`.")]
 
 
-class AddedKey(UserKey):
+class AddedKey(LoginKey):
     """A key that may log in now, and where it is from."""
 
     origin: Annotated[str, Field(description="`given`, `wavepool`, a file, or such as `github.com/alice`.")]
@@ -346,7 +359,7 @@ class Node(BaseModel):
     rank: Annotated[int, Field(description="From 0. The disk is the home on the machine of rank 0 alone.")]
     machine_id: str | None
     machine_gpus: Annotated[list[int], Field(description="The numbers of its GPUs on the machine.")]
-    state: Annotated[str, Field(description="The reservation's state: all are active at once.")]
+    state: Annotated[_StateWord, Field(description="The reservation's state: all are active at once.")]
     ready_at: Annotated[datetime | None, Field(description="Its session was ready.")]
     host_key: Annotated[str | None, Field(description="Names its session to ssh, such as `ssh-ed25519 AAAA…`.")]
     login_user: str | None
@@ -361,12 +374,7 @@ class Reservation(BaseModel):
     owner: Annotated[str, Field(description="A user's name.")]
     owner_id: str
     account_id: str
-    state: Annotated[
-        str,
-        Field(
-            description="`pending`, `queued`, `preparing`, `active`, `expiring`, `expired`, `cancelled` or `failed`."
-        ),
-    ]
+    state: _StateWord
     message: Annotated[str, Field(description="Why it is in its state.")]
     gpu_type: str
     machine_gpu_type: Annotated[str | None, Field(description="The GPU type that it got, which may be a fallback.")]
@@ -432,7 +440,7 @@ class Reservation(BaseModel):
     ]
     users: Annotated[list[str], Field(description="Who may log in.")]
     editors: Annotated[list[str], Field(description="Users whom the owner lets change it.")]
-    keys: Annotated[list[UserKey], Field(description="With which keys.")]
+    keys: Annotated[list[LoginKey], Field(description="With which keys.")]
     oom_count: Annotated[int, Field(description="Processes killed because memory ran out.")]
     last_oom_at: datetime | None
     last_login_at: datetime | None
@@ -488,7 +496,7 @@ class CalendarEntry(BaseModel):
     gpu_count: int
     start_time: datetime | None
     end_time: datetime | None
-    state: str
+    state: _StateWord
     machine_id: Annotated[
         str | None, Field(description="The machine that it has, or is likely to get; null: not started yet.")
     ]

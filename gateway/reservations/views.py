@@ -22,7 +22,7 @@ from vocabulary.ssh_keys import Key
 
 RESERVATIONS = "/api/v1/reservations"
 SECONDS_PER_HOUR = 3600
-ACTS = frozenset({"extended", "users_changed", "notified", "ending"})
+ACTS = frozenset(schemas.ActName)
 OVER = frozenset({pb.RESERVATION_STATE_EXPIRED, pb.RESERVATION_STATE_CANCELLED, pb.RESERVATION_STATE_FAILED})
 
 
@@ -40,7 +40,7 @@ def user_ids_of(reservation: pb.Reservation) -> set[str]:
 def user_id_of(event: pb.ReservationEvent) -> str:
     """The user who caused an event; empty if no user did."""
     kind = event.WhichOneof("event")
-    return getattr(event, kind).user_id if kind in ACTS else ""
+    return getattr(event, kind).user_id if kind and kind in ACTS else ""
 
 
 def reservation_of(reservation: pb.Reservation, names: Mapping[str, str], now: datetime) -> schemas.Reservation:
@@ -84,7 +84,7 @@ def reservation_of(reservation: pb.Reservation, names: Mapping[str, str], now: d
         users=list(dict.fromkeys(key.user for key in spec.keys)),
         editors=[one.user for one in reservation.editors],
         keys=[
-            schemas.UserKey(user=key.user, type=key.public_key.split(" ")[0], fingerprint=fingerprint_of(key))
+            schemas.LoginKey(user=key.user, type=key.public_key.split(" ")[0], fingerprint=fingerprint_of(key))
             for key in spec.keys
         ],
         oom_count=reservation.out_of_memory_kills,

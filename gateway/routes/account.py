@@ -17,8 +17,10 @@ from wavepool.scheduler.v1.scheduler_pb2 import GetAllowanceRequest
 from gateway.dependencies import TheAccount, TheCaller, TheGateway, TheManager
 from gateway.http.route_docs import problems
 from gateway.routes.identity_calls import UserQuery, call
+from gateway.routes.users import RoleName
 from gateway.submissions.allowance import Limits
 from gateway.upstreams import CALL_TIMEOUT_SECONDS
+from gateway.words.answer_words import Documented, PostingKindWord
 from gateway.words.enum_names import notify_word
 from gateway.words.shown import shown
 
@@ -30,7 +32,7 @@ class Posting(BaseModel):
 
     id: str
     create_time: datetime | None
-    kind: str
+    kind: PostingKindWord
     amount_usd: float
     description: str
 
@@ -54,7 +56,7 @@ class Me(BaseModel):
 
     user_id: str
     user_name: str
-    role: Annotated[str, Field(description="`user`, `operator`, `admin` or `service`.")]
+    role: Annotated[str, Documented(RoleName)]
     account_id: Annotated[str, Field(description="The account that pays for the token's submissions.")]
     account_name: str
     token_id: str
@@ -84,7 +86,7 @@ class NoticesChange(BaseModel):
 class Notices(BaseModel):
     """When and where a user is mailed about the end of a submission or reservation."""
 
-    notify: Annotated[str, Field(description="`never`, `failed` or `always`.")]
+    notify: Annotated[str, Documented(NotifyWord)]
     email: Annotated[str, Field(description="The user's address; empty: none is known.")]
     available: Annotated[bool, Field(description="False: no mail is sent, as the operator has set no mail server.")]
 

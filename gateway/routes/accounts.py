@@ -16,6 +16,7 @@ from gateway.http.json_route import JsonRoute
 from gateway.http.route_docs import problems
 from gateway.routes.identity_calls import GrantUsd, Name, Reference, call
 from gateway.upstreams import CALL_TIMEOUT_SECONDS
+from gateway.words.answer_words import AccountOwnerWord
 from gateway.words.enum_names import owner_word
 from gateway.words.shown import shown
 from vocabulary.money import micros_of
@@ -40,7 +41,7 @@ class AccountSummary(BaseModel):
     id: str
     name: str
     create_time: datetime | None
-    owner: Annotated[str | None, Field(description="`user` or `team`; null if it has no owner.")]
+    owner: Annotated[AccountOwnerWord | None, Field(description="Null if it has no owner.")]
     owner_id: str
     owner_name: str
 

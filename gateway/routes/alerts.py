@@ -20,6 +20,13 @@ from gateway.dependencies import TheAccount, TheAdmin, TheGateway
 from gateway.http.json_route import JsonRoute
 from gateway.http.route_docs import problems
 from gateway.upstreams import CALL_TIMEOUT_SECONDS
+from gateway.words.answer_words import (
+    AlertComparisonSign,
+    AlertEventWord,
+    AlertPhaseWord,
+    AlertSeverityWord,
+    DeliveryOutcomeWord,
+)
 from gateway.words.enum_names import alert_comparison_sign
 from gateway.words.proto_time import seconds_of
 from gateway.words.shown import shown
@@ -37,11 +44,8 @@ class Alert(BaseModel):
 
     id: Annotated[str, Field(description="A new one each time that the alert begins.")]
     rule: str
-    severity: Annotated[str, Field(description="INFO, WARNING or CRITICAL.")]
-    phase: Annotated[
-        str,
-        Field(description="PENDING: the condition has not lasted long enough yet. FIRING: notifications were sent."),
-    ]
+    severity: AlertSeverityWord
+    phase: AlertPhaseWord
     no_data: Annotated[
         bool, Field(description="Its source reports nothing, so it is unknown whether the alert is over.")
     ]
@@ -65,7 +69,7 @@ class AlertDelivery(BaseModel):
     """A message to a channel."""
 
     channel: str
-    outcome: Annotated[str, Field(description="WAITING, DELIVERED or FAILED.")]
+    outcome: DeliveryOutcomeWord
     attempts: int
     time: Annotated[datetime | None, Field(description="Of the next try, or of the outcome.")]
     failure: Annotated[str, Field(description="Of the last try.")]
@@ -77,8 +81,8 @@ class AlertTransition(BaseModel):
     id: Annotated[str, Field(description="Channels pass it on, so that a repeated message can be recognised.")]
     alert_id: str
     rule: str
-    severity: str
-    event: Annotated[str, Field(description="PENDING, CANCELLED, FIRED, RESOLVED, NO_DATA or DATA_BACK.")]
+    severity: AlertSeverityWord
+    event: AlertEventWord
     labels: dict[str, str]
     summary: str
     value: float
@@ -97,9 +101,9 @@ class AlertRule(BaseModel):
     """A rule in force. An alert fires after `for_seconds` of `reading comparison threshold`."""
 
     name: str
-    severity: str
+    severity: AlertSeverityWord
     reading: str
-    comparison: Annotated[str, Field(description="`>=`, `>`, `<=` or `<`.")]
+    comparison: AlertComparisonSign
     threshold: float
     clear_threshold: Annotated[
         float, Field(description="The alert ends when the reading is no longer beyond this threshold.")
@@ -114,7 +118,7 @@ class AlertChannel(BaseModel):
 
     name: str
     kind: str
-    least_severity: str
+    least_severity: AlertSeverityWord
 
 
 class AlertRules(BaseModel):

@@ -14,7 +14,7 @@ router = APIRouter(prefix="/api/amd", tags=["seed-compatible"], route_class=Json
 
 
 @router.post("/submit", response_class=Response, responses=STREAM | problems(402, 404, 409, 429))
-async def submit(body: AmdSubmitRequest, account: TheSender, gateway: TheGateway) -> Response:
+async def amd_submit(body: AmdSubmitRequest, account: TheSender, gateway: TheGateway) -> Response:
     """Submit and follow in one request. Resume at `/api/v1/submissions/{X-Submission-Id}/events`."""
     answer = await account_jobs.submit(gateway.upstreams, account, body.spec, body.field_names, body.submission_id)
     return gateway.stream_of(answer)

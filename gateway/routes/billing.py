@@ -13,7 +13,7 @@ from wavepool.vmpool.v1.vmpool_pb2 import ListMachinesRequest
 
 from gateway.dependencies import TheAccount, TheAdmin, TheGateway, TheOverseer
 from gateway.http.json_route import JsonRoute
-from gateway.http.route_docs import Responses, problems
+from gateway.http.route_docs import TEXT, Responses, problems
 from gateway.money import schemas
 from gateway.money.statement_page import statement_csv, statement_page
 from gateway.money.views import budgets_of, proof_of, report_of, statement_of
@@ -25,7 +25,7 @@ from vocabulary.money import micros_of
 router = APIRouter(prefix="/billing", tags=["billing"], route_class=JsonRoute)
 
 VERIFY_TIMEOUT_SECONDS = 300.0
-STATEMENT_FORMS: Responses = {200: {"content": {"text/csv": {}, "text/html": {}}}}
+STATEMENT_FORMS: Responses = {200: {"content": {"text/csv": TEXT, "text/html": TEXT}}}
 
 Start = Annotated[RequestInstant | None, Query(alias="from", description="The first instant; none: the beginning.")]
 End = Annotated[RequestInstant | None, Query(alias="to", description="The first instant after it; none: now.")]
@@ -36,7 +36,9 @@ IdempotencyKey = Annotated[
 
 
 @router.get("/report", responses=problems(403, 422))
-async def get_report(_: TheOverseer, gateway: TheGateway, start: Start = None, end: End = None) -> schemas.CostReport:
+async def get_cost_report(
+    _: TheOverseer, gateway: TheGateway, start: Start = None, end: End = None
+) -> schemas.CostReport:
     """Reconcile what machines cost in a period with what was charged, to the micro-dollar."""
     request = reports_pb2.GetCostReportRequest(start_time=timestamp_of(start), end_time=timestamp_of(end))
     reports = gateway.upstreams.reports

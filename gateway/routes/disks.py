@@ -45,7 +45,7 @@ SNAPSHOT_SECONDS = 1000.0
 
 
 @router.post("", status_code=201, responses=problems(403, 409, 429))
-async def create(body: DiskRequest, caller: TheSubmitter, gateway: TheGateway) -> Disk:
+async def create_disk(body: DiskRequest, caller: TheSubmitter, gateway: TheGateway) -> Disk:
     """Make an empty disk."""
     request = pb.CreateDiskRequest(user_id=caller.user_id, name=body.name, size_limit_bytes=body.size_bytes)
     return await _shown(gateway, (await call(gateway.upstreams.disks.CreateDisk, request, FIELD_NAMES)).disk)
@@ -70,35 +70,39 @@ async def list_disks(
 
 
 @router.delete("/{name}", responses=problems(403, 404, 409))
-async def delete(name: DiskName, caller: TheSubmitter, gateway: TheGateway, user_id: Owner = "") -> Disk:
+async def delete_disk(name: DiskName, caller: TheSubmitter, gateway: TheGateway, user_id: Owner = "") -> Disk:
     """Delete a disk. Its snapshots are kept until its `remove_time`."""
     request = pb.DeleteDiskRequest(user_id=await _owner(gateway, caller, user_id), name=name)
     return await _shown(gateway, (await call(gateway.upstreams.disks.DeleteDisk, request)).disk)
 
 
 @router.patch("/{name}", responses=problems(403, 404, 409))
-async def rename(name: DiskName, body: NewName, caller: TheSubmitter, gateway: TheGateway, user_id: Owner = "") -> Disk:
+async def rename_disk(
+    name: DiskName, body: NewName, caller: TheSubmitter, gateway: TheGateway, user_id: Owner = ""
+) -> Disk:
     """Give a disk another name."""
     request = pb.RenameDiskRequest(user_id=await _owner(gateway, caller, user_id), name=name, new_name=body.name)
     return await _shown(gateway, (await call(gateway.upstreams.disks.RenameDisk, request, NEW_NAME)).disk)
 
 
 @router.post("/{name}/clone", status_code=201, responses=problems(403, 404, 409, 429))
-async def clone(name: DiskName, body: NewName, caller: TheSubmitter, gateway: TheGateway, user_id: Owner = "") -> Disk:
+async def clone_disk(
+    name: DiskName, body: NewName, caller: TheSubmitter, gateway: TheGateway, user_id: Owner = ""
+) -> Disk:
     """Make a disk that begins with the last snapshot of this one, which may be in use. Nothing is copied."""
     request = pb.CloneDiskRequest(user_id=await _owner(gateway, caller, user_id), name=name, new_name=body.name)
     return await _shown(gateway, (await call(gateway.upstreams.disks.CloneDisk, request, NEW_NAME)).disk)
 
 
 @router.get("/{name}/content", responses=problems(403, 404))
-async def get_content(name: DiskName, caller: TheAccount, gateway: TheGateway, user_id: Owner = "") -> DiskContent:
+async def get_disk_content(name: DiskName, caller: TheAccount, gateway: TheGateway, user_id: Owner = "") -> DiskContent:
     """List the files of a disk's last snapshot."""
     request = pb.GetDiskContentRequest(user_id=await _owner(gateway, caller, user_id), name=name)
     return content_of(await call(gateway.upstreams.disks.GetDiskContent, request))
 
 
 @router.post("/{name}/snapshot", responses=problems(403, 404, 409))
-async def take_snapshot(
+async def take_disk_snapshot(
     name: DiskName, caller: TheSubmitter, gateway: TheGateway, user_id: Owner = ""
 ) -> TakenSnapshot:
     """Take a snapshot of a disk that an active reservation uses. It is complete once this answers."""

@@ -73,7 +73,7 @@ async def get_machine(machine_id: MachineId, jobs: TheVisibleJobs, gateway: TheG
     response_class=Response,
     responses={**MACHINE_STREAM, **NO_MORE_EVENTS, **problems(404)},
 )
-async def follow_machine(
+async def stream_machine_events(
     machine_id: MachineId,
     jobs: TheVisibleJobs,
     gateway: TheGateway,

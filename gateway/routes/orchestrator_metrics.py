@@ -21,7 +21,7 @@ from vocabulary.money import dollars_of
 router = APIRouter(tags=["metrics"])
 
 
-@router.get("/api/amd/metrics")
+@router.get("/api/amd/metrics", operation_id="get_amd_metrics")
 @router.get("/api/v1/metrics")
 async def get_metrics(account: TheAccount, gateway: TheGateway) -> OrchestratorMetrics:
     """Get figures of credit, the queue and the pool.

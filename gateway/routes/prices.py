@@ -21,6 +21,7 @@ from gateway.http.json_route import JsonRoute
 from gateway.http.route_docs import problems
 from gateway.routes.identity_calls import call
 from gateway.upstreams import CALL_TIMEOUT_SECONDS
+from gateway.words.answer_words import PriceSourceWord
 from gateway.words.proto_time import NoNumber
 from gateway.words.shown import shown
 from servicekit.rpc.proto_time import duration_to_proto, instant_to_proto
@@ -70,7 +71,7 @@ class PricePeriod(GpuTimePrice):
     """A price of the past, of now, or of a time to come."""
 
     id: str
-    source: Annotated[str, Field(description="Who set it: SETTINGS or ADMINISTRATOR.")]
+    source: PriceSourceWord
     create_time: datetime | None
 
 

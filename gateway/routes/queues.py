@@ -20,9 +20,10 @@ from gateway.dependencies import Gateway, TheAccount, TheGateway, TheOverseer, T
 from gateway.http.errors import Problem, ProblemError
 from gateway.http.json_route import JsonRoute
 from gateway.http.route_docs import problems
-from gateway.queues.documents import QueueDocument, classes_of, document_of
+from gateway.queues.documents import JobClassDocument, QueueDocument, classes_of, document_of
 from gateway.routes.identity_calls import call
 from gateway.upstreams import CALL_TIMEOUT_SECONDS
+from gateway.words.answer_words import Documented, QueueChangeKindWord, SchedulerPluginKindWord
 from gateway.words.enum_names import scheduler_plugin_kind_word
 from gateway.words.proto_time import NoNumber, timestamp_of
 from gateway.words.shown import shown
@@ -56,13 +57,18 @@ class Queue(BaseModel):
     shares: Annotated[list[QueueShare], Field(description="By GPU type that was asked for since the last start.")]
     ordering: Annotated[str, Field(description="How its submissions are ordered.")]
     placement: Annotated[str, Field(description="How machines are chosen, unless a submission says otherwise.")]
-    classes: Annotated[dict[str, Any], Field(description="The classes that its submissions may name.")]
+    classes: Annotated[
+        dict[str, Any],
+        Documented(dict[str, JobClassDocument]),
+        Field(description="The classes that its submissions may name."),
+    ]
     default_class: str | None
     max_priority: Annotated[
         int, Field(description="The highest priority that its submissions may have without an administrator's token.")
     ]
     document: Annotated[
         dict[str, Any],
+        Documented(QueueDocument),
         Field(
             description="Describes the queue; `POST /queues/apply` takes it. Accounts other than "
             "yours are left out, unless you are an operator."
@@ -73,7 +79,7 @@ class Queue(BaseModel):
 class SchedulerPlugin(BaseModel):
     """An ordering or a placement that the scheduler has, or that a queue names and the scheduler lacks."""
 
-    kind: Annotated[str, Field(description="`ordering` or `placement`.")]
+    kind: SchedulerPluginKindWord
     name: str
     distribution: Annotated[str | None, Field(description="Its package and version; null: built in, or not installed.")]
     failures: Annotated[int, Field(description="Answers that could not be used; the built-in plug-in decided instead.")]
@@ -130,7 +136,7 @@ class QueueChange(BaseModel):
     """A change of a queue."""
 
     name: str
-    kind: Annotated[str, Field(description="ADDED, CHANGED or REMOVED.")]
+    kind: QueueChangeKindWord
     fields: list[FieldChange]
 
 
@@ -261,7 +267,7 @@ async def remove_queue(name: str, operator: TheOverseer, gateway: TheGateway) ->
 
 
 @router.get("/submissions/{submission_id}/why", responses=problems(404))
-async def explain(
+async def explain_submission(
     submission_id: str,
     account: TheAccount,
     gateway: TheGateway,

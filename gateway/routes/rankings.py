@@ -18,6 +18,7 @@ from gateway.http.json_route import JsonRoute
 from gateway.http.route_docs import problems
 from gateway.routes.identity_calls import call
 from gateway.submissions.run_frames import NS_PER_MS
+from gateway.words.answer_words import ComparisonVerdictWord, Documented
 from gateway.words.enum_names import timing_mode_word
 from gateway.words.shown import shown
 from submissions.modes import TimingMode, timing_number
@@ -46,7 +47,7 @@ class Ranking(BaseModel):
     problem: str
     gpu_type: str
     dtype: str
-    timing_mode: str | None
+    timing_mode: Annotated[str, Documented(TimingMode)] | None
     ranked: Annotated[bool, Field(description="False for `cpu`: its times say nothing about a GPU.")]
     users: Annotated[int, Field(description="Number of users with such a time.")]
     rankings: Annotated[list[RankedTime], Field(description="Fastest first.")]
@@ -69,13 +70,7 @@ class Comparison(BaseModel):
 
     base: str
     other: str
-    verdict: Annotated[
-        str,
-        Field(
-            description="Of the other: `FASTER`, `SLOWER`, `SAME` (they differ by less than 2 %), or `UNCLEAR`: "
-            "the measurements do not show it. Treat an unknown word as `UNCLEAR`."
-        ),
-    ]
+    verdict: Annotated[ComparisonVerdictWord, Field(description="Treat an unknown word as `UNCLEAR`.")]
     reason: Annotated[str, Field(description="A sentence for people.")]
     speedup: Annotated[float, Field(description="Geometric mean of the cases; above 1 if the other is faster.")]
     speedup_low: Annotated[float, Field(description="The low end of the 95 % interval.")]
@@ -117,7 +112,7 @@ async def list_rankings(
 
 
 @router.get("/comparisons", responses=problems(404, 409))
-async def compare(base: JobId, other: JobId, account: TheAccount, gateway: TheGateway) -> Comparison:
+async def compare_submissions(base: JobId, other: JobId, account: TheAccount, gateway: TheGateway) -> Comparison:
     """Compare the speed of the kernels of two submissions. `409`: they were measured in different ways."""
     request = CompareJobsRequest(
         account_ids=[] if account.oversees else sorted(account.visible_account_ids),

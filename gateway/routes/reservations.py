@@ -89,7 +89,7 @@ async def upload_build_context(
 
 
 @router.post("/reservations", status_code=202, responses=problems(402, 403, 404, 409, 429))
-async def reserve(
+async def create_reservation(
     body: schemas.ReservationRequest,
     response: Response,
     sender: TheSender,
@@ -119,7 +119,9 @@ async def reserve(
 
 
 @router.post("/reservations/quote", responses=problems(402, 403, 404, 409))
-async def quote(body: schemas.QuoteRequest, caller: TheSubmitter, gateway: TheGateway) -> schemas.ReservationQuote:
+async def quote_reservation(
+    body: schemas.QuoteRequest, caller: TheSubmitter, gateway: TheGateway
+) -> schemas.ReservationQuote:
     """Check a reservation and price it, without making it."""
     _check_priority(caller, body.priority)
     request = pb.QuoteReservationRequest(account_id=caller.account_id, user_id=caller.user_id, spec=body.spec())
@@ -135,7 +137,8 @@ async def list_reservations(
     gateway: TheGateway,
     visible: TheVisibleJobs,
     state: Annotated[
-        list[schemas.State] | None, Query(description="Only those in this state; several times for several states.")
+        list[schemas.ReservationState] | None,
+        Query(description="Only those in this state; several times for several states."),
     ] = None,
     user_id: Annotated[str, Query(max_length=100, description="Only those of this user; an id.")] = "",
     page_size: Annotated[int, Query(ge=1, le=200)] = 50,
@@ -159,7 +162,7 @@ async def list_reservations(
 
 
 @router.get("/reservations/usage")
-async def get_usage(
+async def get_reservation_usage(
     account: TheAccount,
     gateway: TheGateway,
     days: Annotated[int, Query(ge=1, le=366, description="Days of UTC, today among them.")] = 30,
@@ -175,7 +178,7 @@ async def get_usage(
 
 
 @router.get("/reservations/calendar")
-async def get_calendar(
+async def get_reservation_calendar(
     account: TheAccount,
     gateway: TheGateway,
     gpu_type: Annotated[str, Query(max_length=40, description="Default: all types.")] = "",
@@ -202,7 +205,7 @@ async def get_reservation(
 
 
 @router.patch("/reservations/{reservation_id}", responses=problems(403, 404, 409))
-async def rename(
+async def rename_reservation(
     reservation_id: ReservationId, body: schemas.ReservationChange, caller: TheSubmitter, gateway: TheGateway
 ) -> schemas.Reservation:
     """Change a reservation's name."""
@@ -215,7 +218,7 @@ async def rename(
     response_class=Response,
     responses={**RESERVATION_STREAM, **NO_MORE_RESERVATION, **problems(404)},
 )
-async def follow_reservation(
+async def stream_reservation_events(
     reservation_id: ReservationId,
     account: TheAccount,
     gateway: TheGateway,
@@ -260,7 +263,7 @@ async def cancel_reservation(
 
 
 @router.post("/reservations/{reservation_id}/extend", responses=problems(403, 404, 409))
-async def extend(
+async def extend_reservation(
     reservation_id: ReservationId,
     body: schemas.ExtensionRequest,
     caller: TheSubmitter,
@@ -279,7 +282,7 @@ async def extend(
 
 
 @router.post("/reservations/{reservation_id}/users", responses=problems(403, 404, 409))
-async def change_users(
+async def change_reservation_users(
     reservation_id: ReservationId, body: schemas.UsersRequest, caller: TheSubmitter, gateway: TheGateway
 ) -> schemas.ChangedReservation:
     """Set who may log in, and who may change the reservation. Users who may no longer log in are logged out.
@@ -300,7 +303,7 @@ async def change_users(
 
 
 @router.post("/reservations/{reservation_id}/notify", responses=problems(403, 404, 409))
-async def notify(
+async def notify_reservation(
     reservation_id: ReservationId, body: schemas.NotifyRequest, caller: TheSubmitter, gateway: TheGateway
 ) -> schemas.Notified:
     """Write a text to every terminal of a reservation's session."""

@@ -24,31 +24,31 @@ async def direct_submit(body: DirectSubmitRequest, account: TheSender, gateway: 
 
 
 @router.post("/checker", response_class=Response, responses=STREAM | problems(402, 404, 409, 429))
-async def check(body: DirectSubmitRequest, account: TheSender, gateway: TheGateway) -> Response:
+async def direct_check(body: DirectSubmitRequest, account: TheSender, gateway: TheGateway) -> Response:
     """Check a submission."""
     return await _submit(body, Mode.CHECK, account, gateway)
 
 
 @router.post("/benchmark", response_class=Response, responses=STREAM | problems(402, 404, 409, 429))
-async def benchmark(body: DirectSubmitRequest, account: TheSender, gateway: TheGateway) -> Response:
+async def direct_benchmark(body: DirectSubmitRequest, account: TheSender, gateway: TheGateway) -> Response:
     """Check and measure a submission."""
     return await _submit(body, Mode.BENCHMARK, account, gateway)
 
 
 @router.post("/sample", response_class=Response, responses=STREAM | problems(402, 404, 409, 429))
-async def run_sample(body: DirectSubmitRequest, account: TheSender, gateway: TheGateway) -> Response:
+async def direct_sample(body: DirectSubmitRequest, account: TheSender, gateway: TheGateway) -> Response:
     """Show one small case."""
     return await _submit(body, Mode.SAMPLE, account, gateway)
 
 
 @router.post("/sandbox", response_class=Response, responses=STREAM | problems(402, 409, 429))
-async def run_sandbox(body: SandboxRequest, account: TheSender, gateway: TheGateway) -> Response:
+async def direct_sandbox(body: SandboxRequest, account: TheSender, gateway: TheGateway) -> Response:
     """Run a whole program."""
     return await _streamed(body, body.job_spec(Mode.SANDBOX, body.code), account, gateway)
 
 
 @router.post("/cancel", responses=problems(404))
-async def cancel(body: CancelRequest, account: TheSubmitter, gateway: TheGateway) -> CancelAnswer:
+async def direct_cancel(body: CancelRequest, account: TheSubmitter, gateway: TheGateway) -> CancelAnswer:
     """Cancel a submission; one that has ended is not changed."""
     job = await account_jobs.cancel(gateway.upstreams, account, body.submission_id)
     state = submission_of(job).state

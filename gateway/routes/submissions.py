@@ -10,7 +10,7 @@ from wavepool.scheduler.v1.scheduler_pb2 import Job
 from gateway.dependencies import TheAccount, TheGateway, TheSender, TheSubmitter
 from gateway.http.errors import Problem, ProblemError
 from gateway.http.json_route import JsonRoute
-from gateway.http.route_docs import NOTHING_LEFT, REPORT, STREAM, problems
+from gateway.http.route_docs import NOTHING_LEFT, STREAM, problems
 from gateway.http.sse import resume_point
 from gateway.routes.identity_calls import call
 from gateway.submissions import account_jobs
@@ -20,6 +20,7 @@ from gateway.submissions.compilation import compiled_of, listing_of
 from gateway.submissions.run_frames import isa_fields
 from gateway.submissions.views import (
     NewSubmission,
+    SignedReport,
     Submission,
     SubmissionDetail,
     SubmissionIsa,
@@ -37,7 +38,7 @@ router = APIRouter(prefix="/submissions", tags=["submissions"], route_class=Json
 
 
 @router.post("", status_code=202, responses=problems(402, 403, 404, 409, 429))
-async def submit(
+async def create_submission(
     body: SubmissionRequest,
     response: Response,
     account: TheSender,
@@ -54,7 +55,7 @@ async def submit(
 
 
 @router.post("/quote", responses=problems(402, 403, 404, 409))
-async def quote(body: SubmissionRequest, account: TheSubmitter, gateway: TheGateway) -> SubmissionQuote:
+async def quote_submission(body: SubmissionRequest, account: TheSubmitter, gateway: TheGateway) -> SubmissionQuote:
     """Check and price a submission without making it. Its source is compiled only when it runs."""
     return quote_of(
         await account_jobs.submit(gateway.upstreams, account, body.spec, body.field_names, validate_only=True)
@@ -80,7 +81,7 @@ async def get_submission(submission_id: str, account: TheAccount, gateway: TheGa
 
 
 @router.get("/{submission_id}/events", response_class=Response, responses={**STREAM, **NOTHING_LEFT, **problems(404)})
-async def follow_submission(
+async def stream_submission_events(
     submission_id: str,
     account: TheAccount,
     gateway: TheGateway,
@@ -100,7 +101,7 @@ async def follow_submission(
 
 
 @router.get("/{submission_id}/isa", responses=problems(404))
-async def get_isa(submission_id: str, account: TheAccount, gateway: TheGateway) -> SubmissionIsa:
+async def get_submission_isa(submission_id: str, account: TheAccount, gateway: TheGateway) -> SubmissionIsa:
     """Get the MI300X's instructions for a compiled submission, with source lines, and a report on each kernel."""
     job = await account_jobs.job_of(gateway.upstreams, account, submission_id)
     compiled = await compiled_of(gateway.upstreams, job)
@@ -110,8 +111,8 @@ async def get_isa(submission_id: str, account: TheAccount, gateway: TheGateway) 
     return SubmissionIsa(id=submission_id, listing=listing_of(compiled), **isa_fields(compiled.isa))
 
 
-@router.get("/{submission_id}/report", response_class=Response, responses=REPORT | problems(404))
-async def get_report(submission_id: str, account: TheAccount, gateway: TheGateway) -> Response:
+@router.get("/{submission_id}/report", response_model=SignedReport, responses=problems(404))
+async def get_submission_report(submission_id: str, account: TheAccount, gateway: TheGateway) -> Response:
     """Get the signed report of a submission that has ended: a DSSE envelope, which `wavepool verify` checks."""
     job = await account_jobs.job_of(gateway.upstreams, account, submission_id)
     if not job.result.signed_report:

@@ -22,6 +22,7 @@ from gateway.dependencies import TheAccount, TheAdmin, TheGateway, TheManager
 from gateway.http.json_route import JsonRoute
 from gateway.http.route_docs import problems
 from gateway.routes.identity_calls import GrantUsd, Name, Reference, call
+from gateway.words.answer_words import Documented
 from gateway.words.enum_names import level_word
 from gateway.words.shown import shown
 from vocabulary.money import micros_of
@@ -60,7 +61,7 @@ class Member(BaseModel):
 
     user_id: str
     user_name: str
-    level: str
+    level: Annotated[str, Documented(LevelName)]
     from_sign_in: Annotated[bool, Field(description="Each sign-in updates the membership.")]
 
 

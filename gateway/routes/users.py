@@ -22,6 +22,7 @@ from gateway.dependencies import TheAccount, TheAdmin, TheGateway, TheOverseer
 from gateway.http.json_route import JsonRoute
 from gateway.http.route_docs import problems
 from gateway.routes.identity_calls import GrantUsd, Name, Reference, call
+from gateway.words.answer_words import Documented
 from gateway.words.enum_names import role_word
 from gateway.words.shown import shown
 from vocabulary.money import micros_of
@@ -75,7 +76,7 @@ class User(BaseModel):
     id: str
     name: str
     email: str
-    role: str
+    role: Annotated[str, Documented(RoleName)]
     account_id: Annotated[str, Field(description="The user's own account.")]
     create_time: datetime | None
     disable_time: Annotated[datetime | None, Field(description="Set while the user is disabled.")]

@@ -16,7 +16,8 @@ from wavepool.submission.v1.submission_pb2 import Submission
 
 from gateway.submissions.machine_use import MachineUse, body_of_machine_use
 from gateway.submissions.resources import Resources, body_of_resources, of_annotations
-from gateway.words.enum_names import JobStateName, VerdictName, mode_name, timing_mode_word
+from gateway.words.answer_words import JobStateName, VerdictName
+from gateway.words.enum_names import mode_name, timing_mode_word
 from gateway.words.gpu_type_field import GpuType
 from gateway.words.proto_time import RequestInstant, ZonedInstant, timestamp_of
 from submissions.checks import LANGUAGE, MOST_BYTES

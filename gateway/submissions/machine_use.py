@@ -9,6 +9,8 @@ from google.protobuf.duration_pb2 import Duration
 from pydantic import BaseModel, ConfigDict, Field
 from wavepool.scheduler.v1 import scheduler_pb2
 
+from gateway.words.answer_words import Documented
+
 MOST_SECONDS = 7 * 24 * 3600
 _PREFIX = "MACHINE_REUSE_"
 
@@ -75,7 +77,7 @@ def body_of_machine_use(use: scheduler_pb2.MachineUse) -> dict[str, object]:
 class AdmittedMachineUse(BaseModel):
     """How a submission uses its machine, with what it left out."""
 
-    reuse: Annotated[str, Field(description="reuse, reuse-or-create or create.")]
+    reuse: Annotated[str, Documented(Reuse)]
     idle_seconds: Annotated[int | None, Field(description="Null: as long as the pool keeps idle machines.")]
     wait_for_operator: Annotated[bool, Field(description="It waits even if no machine can give it its GPUs yet.")]
 

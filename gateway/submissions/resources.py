@@ -9,6 +9,7 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
 from wavepool.scheduler.v1 import scheduler_pb2
 
+from gateway.words.answer_words import Documented
 from vocabulary.names import none_of
 
 KAIWO = "kaiwo.ai/"
@@ -117,7 +118,7 @@ class AdmittedResources(BaseModel):
     min_gpus: Annotated[int | None, Field(description="The lower end, if it is a range; else null.")]
     fraction: float | None
     devices: Annotated[int | None, Field(description="Null: any number.")]
-    isolation: Annotated[str, Field(description="exclusive, partition, time-slice or cu-mask.")]
+    isolation: Annotated[str, Documented(Isolation)]
 
 
 def admitted_resources(resources: scheduler_pb2.Resources) -> AdmittedResources:

@@ -6,6 +6,8 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
+from gateway.words.answer_words import JobStateWord, MachineStateWord
+
 
 class CancelRequest(BaseModel):
     """A submission to cancel."""
@@ -18,7 +20,7 @@ class CancelAnswer(BaseModel):
 
     success: bool
     id: str
-    state: str
+    state: JobStateWord
     message: str
 
 
@@ -26,7 +28,7 @@ class VmPoolEntry(BaseModel):
     """A machine in the figures of the pool."""
 
     id: str
-    state: str
+    state: MachineStateWord
     gpu_type: str
     device: str
     device_title: str

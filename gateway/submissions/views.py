@@ -10,15 +10,18 @@ from wavepool.executor.v1.run_event_pb2 import Benchmarked
 from wavepool.scheduler.v1 import scheduler_pb2
 from wavepool.scheduler.v1.scheduler_pb2 import JOB_STATE_CANCELLED, JOB_STATE_FAILED, JOB_STATE_FINISHED
 
-from gateway.submissions.bodies import body_of
+from gateway.submissions.bodies import SubmissionRequest, body_of
 from gateway.submissions.end_frames import end_frame
+from gateway.submissions.event_schemas import KernelIsa, SubmissionResult
 from gateway.submissions.machine_use import AdmittedMachineUse, admitted_machine_use
 from gateway.submissions.resources import AdmittedResources, admitted_resources
 from gateway.submissions.verdicts import final_status
+from gateway.words.answer_words import Documented, FinalStatusWord, JobStateWord, TimingWord, VerdictWord
 from gateway.words.enum_names import job_state_name, mode_name, timing_mode_word, timing_name, verdict_name
 from gateway.words.json_values import from_json, json_safe
 from gateway.words.proto_time import instant_of, seconds_of
 from gateway.words.shown import shown
+from submissions.modes import Mode, TimingMode
 from vocabulary.money import dollars_of
 from vocabulary.slots import EIGHTHS_PER_GPU
 
@@ -31,8 +34,10 @@ class Submission(BaseModel):
     id: str
     name: Annotated[str | None, Field(description="As its user gave it; null: none.")]
     problem: str
-    mode: str
-    timing: Annotated[str | None, Field(description="As requested; null: the device's default.")]
+    mode: Annotated[str, Documented(Mode)]
+    timing: Annotated[
+        Annotated[str, Documented(TimingMode)] | None, Field(description="As requested; null: the device's default.")
+    ]
     profile: Annotated[
         bool, Field(description="Whether its kernels were to be profiled; `profile` of the last event has them.")
     ]
@@ -49,17 +54,11 @@ class Submission(BaseModel):
     movable: Annotated[bool, Field(description="Its run may be stopped, and start again on another machine.")]
     machine: AdmittedMachineUse
     deadline: Annotated[datetime | None, Field(description="It must end by then, or is cancelled; null: no deadline.")]
-    state: Annotated[
-        str, Field(description="QUEUED, PROVISIONING, RUNNING, SETTLING, or over: FINISHED, CANCELLED, FAILED.")
-    ]
-    status: Annotated[str | None, Field(description="The status of the last event, once it has ended.")]
-    verdict: str | None
+    state: JobStateWord
+    status: Annotated[FinalStatusWord | None, Field(description="The status of the last event, once it has ended.")]
+    verdict: VerdictWord | None
     timing_status: Annotated[
-        str | None,
-        Field(
-            description="Whether its time ranks, beside the verdict on its answers: VALID (alone does), INVALID, "
-            "UNSTABLE, UNPROVEN; null where nothing was timed. As `timing` of the last event."
-        ),
+        TimingWord | None, Field(description="As `timing` of the last event; null where nothing was timed.")
     ]
     shown_interval: Annotated[
         float | None,
@@ -117,9 +116,13 @@ class SubmissionDetail(Submission):
     code: str
     launch_plan: Annotated[dict[str, Any] | None, Field(description="Of a submission that has kernels only.")]
     problem_def: Annotated[str, Field(description="Of a submission with a problem of its own; else empty.")]
-    result: Annotated[dict[str, Any] | None, Field(description="The fields of the last event.")]
+    result: Annotated[
+        Annotated[dict[str, Any], Documented(SubmissionResult)] | None,
+        Field(description="The fields of the last event; null before."),
+    ]
     request: Annotated[
         dict[str, Any],
+        Documented(SubmissionRequest),
         Field(description="The body of `POST /submissions` that submits it again, without its deadline."),
     ]
 
@@ -128,10 +131,25 @@ class SubmissionIsa(BaseModel):
     """The MI300X compiler's output for a submission, whatever device it ran on."""
 
     id: str
-    isa: Annotated[dict[str, Any], Field(description="By kernel: registers, memory, occupancy, hints.")]
+    isa: Annotated[dict[str, KernelIsa], Field(description="By kernel.")]
     isa_toolchain: str | None
     isa_note: Annotated[str | None, Field(description="Why there is no report, or notes on it.")]
     listing: Annotated[str, Field(description="The instructions below their source lines; at most 256 KiB.")]
+
+
+class ReportSignature(BaseModel):
+    """A signature by the key of a machine."""
+
+    keyid: Annotated[str, Field(description="The public key, Ed25519, in hex.")]
+    sig: Annotated[str, Field(description="In base64.")]
+
+
+class SignedReport(BaseModel):
+    """A DSSE envelope, which `wavepool verify` checks."""
+
+    payloadType: str  # noqa: N815 - DSSE's name
+    payload: Annotated[str, Field(description="In base64: the report, as JSON.")]
+    signatures: list[ReportSignature]
 
 
 class SubmissionPage(BaseModel):

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import AfterValidator, WithJsonSchema
 from wavepool.billing.v1.alerts_pb2 import AlertComparison
 from wavepool.billing.v1.identity_pb2 import AccountOwner, MemberLevel, Notify, Role
 from wavepool.executor.v1.run_event_pb2 import (
@@ -24,8 +23,6 @@ from wavepool.scheduler.v1.reservations_pb2 import ReservationState
 from wavepool.scheduler.v1.scheduler_pb2 import JobState
 from wavepool.submission.v1.submission_pb2 import RunMode, TimingMode
 from wavepool.vmpool.v1.vmpool_pb2 import MachineState, StartKind
-
-from vocabulary.names import none_of
 
 
 def enum_name(name_of: Callable[[Any], str], prefix: str, number: int) -> str:
@@ -48,24 +45,6 @@ benchmark_stage_name = partial(enum_name, BenchmarkStage.Name, "BENCHMARK_STAGE_
 timing_name = partial(enum_name, Timing.Name, "TIMING_")
 profile_outcome_name = partial(enum_name, ProfileOutcome.Name, "PROFILE_OUTCOME_")
 profile_clock_name = partial(enum_name, ProfileClock.Name, "PROFILE_CLOCK_")
-
-
-JOB_STATES = [job_state_name(number) for number in JobState.values() if number]
-VERDICTS = [verdict_name(number) for number in Verdict.values() if number]
-
-
-def _one_of(names: Sequence[str], name: str) -> str:
-    if name not in names:
-        raise ValueError(none_of(name, names))
-    return name
-
-
-JobStateName = Annotated[
-    str, AfterValidator(partial(_one_of, JOB_STATES)), WithJsonSchema({"type": "string", "enum": JOB_STATES})
-]
-VerdictName = Annotated[
-    str, AfterValidator(partial(_one_of, VERDICTS)), WithJsonSchema({"type": "string", "enum": VERDICTS})
-]
 
 
 def role_word(number: int) -> str:

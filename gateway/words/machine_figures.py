@@ -2,15 +2,34 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from typing_extensions import TypedDict
 from wavepool.vmpool.v1.vmpool_pb2 import Machine
 
 from gateway.words.proto_time import seconds_of
 from vocabulary.money import dollars_of
 
 
-def machine_figures(machine: Machine) -> dict[str, Any]:
+class MachineFigures(TypedDict):
+    """Identity, hardware and price of a machine."""
+
+    id: str
+    provider: str
+    backend: str
+    region: str
+    spot: bool
+    gpu_type: str
+    gpu_count: int
+    device: str
+    device_title: str
+    architecture: str
+    memory_mib: int
+    compute_units: int
+    price_usd_per_hour: float
+    minimum_billed_seconds: float
+    billing_increment_seconds: float
+
+
+def machine_figures(machine: Machine) -> MachineFigures:
     """Identity, hardware and price of a machine."""
     return {
         "id": machine.machine_id,

@@ -34,7 +34,8 @@ RequestInstant = Annotated[
     datetime,
     NoNumber,
     AfterValidator(lambda instant: instant if instant.tzinfo else instant.replace(tzinfo=UTC)),
-    WithJsonSchema({"type": "string", "anyOf": [{"format": "date-time"}, {"format": "date"}]}),
+    # A day is taken, too; two formats would be two types to generated clients.
+    WithJsonSchema({"type": "string", "format": "date-time"}),
 ]
 """An instant or a day of a request; it is in UTC unless it says otherwise."""
 

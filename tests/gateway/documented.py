@@ -1,11 +1,33 @@
-"""Checks every answer that the gateway's tests receive against the OpenAPI document."""
+"""Checks every answer and event that the gateway's tests receive against the OpenAPI document."""
 
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, cast
 
 import httpx
+from pydantic import TypeAdapter
+
+from gateway.document import EVENTS
+
+_EVENTS = {name: TypeAdapter(event) for name, event in EVENTS.items()}
+
+
+def check_event(name: str, data: dict[str, Any]) -> None:
+    """Fails the test unless the data of an event have the fields of its schema in `EVENTS`, and no others.
+
+    Words of enums are not checked: others may follow.
+    """
+    adapter = _EVENTS[name]
+    known = adapter.dump_python(adapter.validate_python(data), mode="json", warnings=False)
+    assert _keys(data) == _keys(known), "a field is missing in the schema"
+
+
+def _keys(value: object) -> Any:
+    """The names of all fields, at any depth."""
+    if isinstance(value, dict):
+        return {key: _keys(below) for key, below in cast("dict[str, object]", value).items()}
+    return [_keys(below) for below in cast("list[object]", value)] if isinstance(value, list) else None
 
 
 class Documented:

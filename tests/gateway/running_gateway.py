@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import socket
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -18,7 +19,7 @@ from gateway.app import create_app
 from gateway.config import GatewaySettings
 from gateway.server import GatewayServer
 from servicekit.rpc.errors import RpcFailure
-from tests.gateway.documented import Documented
+from tests.gateway.documented import Documented, check_event
 from tests.gateway.scripted_services import USER_TOKEN, ScriptedServices
 from tests.service_token import SERVICE_TOKEN
 
@@ -57,7 +58,7 @@ class RunningGateway:
             if source.response.is_error:
                 await source.response.aread()
             assert source.response.is_success, source.response.text
-            yield _frames(source)
+            yield _frames(source, path)
 
     async def frames(self, method: str, path: str, **options: Any) -> list[httpx_sse.ServerSentEvent]:
         """All frames of a stream that ends."""
@@ -65,8 +66,11 @@ class RunningGateway:
             return [frame async for frame in frames]
 
 
-async def _frames(source: httpx_sse.EventSource) -> AsyncGenerator[httpx_sse.ServerSentEvent]:
+async def _frames(source: httpx_sse.EventSource, path: str) -> AsyncGenerator[httpx_sse.ServerSentEvent]:
+    kind = {"machines": "MachineEvent", "reservations": "ReservationEvent"}.get(path.split("/")[3], "SubmissionEvent")
     async for frame in source.aiter_sse():
+        if frame.data:
+            check_event(kind, json.loads(frame.data))
         if frame.data and frame.event != "heartbeat":
             yield frame
 

@@ -14,6 +14,7 @@ from gateway.submissions.end_frames import end_frame
 from gateway.submissions.frames import encode, frame_of
 from gateway.submissions.run_frames import Frame, Setting, isa_fields
 from tests.gateway.arbitrary_messages import messages
+from tests.gateway.documented import check_event
 from tests.gateway.job_events import (
     ACCEPTED,
     COMPILE_ERROR,
@@ -35,6 +36,7 @@ CHECKED_STATUSES = ["IN_QUEUE", "PROVISIONING", "COMPILING", "COMPILED", "CHECKI
 def shown(job_event: scheduler_pb2.JobEvent, setting: Setting = FULL) -> Frame:
     frame = frame_of(job_event, setting)
     assert frame is not None
+    check_event("SubmissionEvent", {"status": frame.status, **frame.fields})
     return frame
 
 
@@ -359,11 +361,15 @@ def test_frame_is_one_block_with_event_id_and_one_line_of_data() -> None:
 def test_no_event_crashes_and_every_frame_is_strict_json(
     job_event: scheduler_pb2.JobEvent, mode: int, seq: int
 ) -> None:
+    if job_event.ended.result.HasField("sample"):
+        # The judge writes an object.
+        job_event.ended.result.sample.input_json = '{"input": [1.0]}'
     setting = Setting(mode).after(job_event)
     frame = frame_of(job_event, setting)
     if frame is None:
         assert job_event.WhichOneof("event") == "run"
         return
+    check_event("SubmissionEvent", {"status": frame.status, **frame.fields})
     lines = encode(seq, frame).decode().split("\n")
     assert lines[:2] == [f"event: {frame.status}", f"id: {seq}"]
     assert (len(lines), lines[3:]) == (5, ["", ""])

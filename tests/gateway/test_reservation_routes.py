@@ -315,7 +315,7 @@ async def test_the_names_in_the_table_for_people_from_gpu_dev_are_those_of_the_a
     page = (Path(__file__).parents[2] / "docs/reservations.md").read_text()
     rows = page.split("| `reservation_id` |")[1].split("\n\n")[0].splitlines()
     named = {name for row in rows for name in re.findall(r"`([a-z_]+)`", row.split("|")[-2])}
-    states = {state.value for state in schemas.State}
+    states = {state.value for state in schemas.ReservationState}
     known = {*schemas.Reservation.model_fields, *schemas.GpuAvailability.model_fields}
     assert named - states - known == set()
     same = page.split("Names that are not listed, such as")[1].split("are the same")[0]
@@ -472,7 +472,9 @@ async def test_a_build_and_the_end_of_an_images_command_are_told(gateway: Runnin
             pb.ReservationEvent(reservation_id="res_01J", seq=seq, session=session_pb2.SessionEvent(**one))
             for seq, one in enumerate(happened, 1)
         ),
-        pb.ReservationEvent(reservation_id="res_01J", seq=3, ended=pb.ReservationEnded()),
+        pb.ReservationEvent(
+            reservation_id="res_01J", seq=3, ended=pb.ReservationEnded(state=pb.RESERVATION_STATE_EXPIRED)
+        ),
     ]
     frames = [json.loads(frame.data) for frame in await gateway.frames("GET", f"{ONE}/events")]
     assert (frames[0]["status"], frames[0]["text"]) == ("BUILDING", "STEP 1/2\nSTEP 2/2")
