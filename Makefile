@@ -10,6 +10,7 @@ WORKERS ?= $(shell expr $$(nproc) + 2)
 ONE_FILE = $(and $(findstring .py,$(TESTS)),$(filter 1,$(words $(TESTS))))
 PYTEST = TIER=$(if $(TESTS),all,$(1)) $(RUN)/pytest -n $(if $(ONE_FILE),0,$(2)) $(TESTS)
 ROUNDS ?= 10
+NODE = export PATH="$(CURDIR)/.cache/web/bin:$$PATH"
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -66,15 +67,15 @@ certify-kit: setup ## Make one file that certifies a machine without a network (
 
 web: setup ## Build the page's files (web/dist) again, with Node.js from uv.lock; for those who change web/
 	@deploy/setup-web
-	cd web && PATH="$(CURDIR)/.cache/web/bin:$$PATH" npm run --silent build
+	@$(NODE) && $(RUN)/python -m gateway.openapi | node web/types.mjs && cd web && npm run --silent build
 
 web-dev: setup ## Serve the page with reload against the gateway at WAVEPOOL_URL (http://127.0.0.1:8080)
 	@deploy/setup-web
-	cd web && PATH="$(CURDIR)/.cache/web/bin:$$PATH" npm run --silent dev
+	@$(NODE) && cd web && npm run --silent dev
 
 web-check: web ## Check the page's types, style and pure parts, and that its built files are those in the tree
-	cd web && PATH="$(CURDIR)/.cache/web/bin:$$PATH" npm run --silent check
-	@! git status --porcelain -- web/dist | grep . || { echo "run 'make web', and commit what it changes" >&2; exit 1; }
+	@$(NODE) && cd web && npm run --silent check
+	@! git status --porcelain -- web/dist web/src/gateway/types.ts | grep . || { echo "run 'make web', and commit what it changes" >&2; exit 1; }
 
 demo: setup ## Start everything, submit a right and a wrong kernel, show both results, stop
 	@$(RUN)/python -m cli.demo

@@ -8,10 +8,10 @@ export interface paths {
             cookie?: never;
         };
         /** List Submissions */
-        get: operations["list_submissions_api_v1_submissions_get"];
+        get: operations["list_submissions"];
         put?: never;
-        /** Submit */
-        post: operations["submit_api_v1_submissions_post"];
+        /** Create Submission */
+        post: operations["create_submission"];
         delete?: never;
         options?: never;
         head?: never;
@@ -27,8 +27,8 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Quote */
-        post: operations["quote_api_v1_submissions_quote_post"];
+        /** Quote Submission */
+        post: operations["quote_submission"];
         delete?: never;
         options?: never;
         head?: never;
@@ -43,7 +43,7 @@ export interface paths {
             cookie?: never;
         };
         /** Get Submission */
-        get: operations["get_submission_api_v1_submissions__submission_id__get"];
+        get: operations["get_submission"];
         put?: never;
         post?: never;
         delete?: never;
@@ -59,8 +59,8 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Follow Submission */
-        get: operations["follow_submission_api_v1_submissions__submission_id__events_get"];
+        /** Stream Submission Events */
+        get: operations["stream_submission_events"];
         put?: never;
         post?: never;
         delete?: never;
@@ -76,8 +76,8 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get Isa */
-        get: operations["get_isa_api_v1_submissions__submission_id__isa_get"];
+        /** Get Submission Isa */
+        get: operations["get_submission_isa"];
         put?: never;
         post?: never;
         delete?: never;
@@ -93,8 +93,8 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get Report */
-        get: operations["get_report_api_v1_submissions__submission_id__report_get"];
+        /** Get Submission Report */
+        get: operations["get_submission_report"];
         put?: never;
         post?: never;
         delete?: never;
@@ -113,7 +113,24 @@ export interface paths {
         get?: never;
         put?: never;
         /** Cancel Submission */
-        post: operations["cancel_submission_api_v1_submissions__submission_id__cancel_post"];
+        post: operations["cancel_submission"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Follow Topics */
+        get: operations["follow_topics"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -128,7 +145,7 @@ export interface paths {
             cookie?: never;
         };
         /** List Problems */
-        get: operations["list_problems_api_v1_problems_get"];
+        get: operations["list_problems"];
         put?: never;
         post?: never;
         delete?: never;
@@ -145,7 +162,7 @@ export interface paths {
             cookie?: never;
         };
         /** Get Problem */
-        get: operations["get_problem_api_v1_problems__slug__get"];
+        get: operations["get_problem"];
         put?: never;
         post?: never;
         delete?: never;
@@ -162,7 +179,7 @@ export interface paths {
             cookie?: never;
         };
         /** List Gpu Types */
-        get: operations["list_gpu_types_api_v1_gpu_types_get"];
+        get: operations["list_gpu_types"];
         put?: never;
         post?: never;
         delete?: never;
@@ -179,10 +196,10 @@ export interface paths {
             cookie?: never;
         };
         /** List Machines */
-        get: operations["list_machines_api_v1_machines_get"];
+        get: operations["list_machines"];
         put?: never;
         /** Request Machine */
-        post: operations["request_machine_api_v1_machines_post"];
+        post: operations["request_machine"];
         delete?: never;
         options?: never;
         head?: never;
@@ -197,7 +214,7 @@ export interface paths {
             cookie?: never;
         };
         /** Get Machine */
-        get: operations["get_machine_api_v1_machines__machine_id__get"];
+        get: operations["get_machine"];
         put?: never;
         post?: never;
         delete?: never;
@@ -213,8 +230,8 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Follow Machine */
-        get: operations["follow_machine_api_v1_machines__machine_id__events_get"];
+        /** Stream Machine Events */
+        get: operations["stream_machine_events"];
         put?: never;
         post?: never;
         delete?: never;
@@ -233,7 +250,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Drain Machine */
-        post: operations["drain_machine_api_v1_machines__machine_id__drain_post"];
+        post: operations["drain_machine"];
         delete?: never;
         options?: never;
         head?: never;
@@ -250,7 +267,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Stop Machine */
-        post: operations["stop_machine_api_v1_machines__machine_id__stop_post"];
+        post: operations["stop_machine"];
         delete?: never;
         options?: never;
         head?: never;
@@ -265,7 +282,7 @@ export interface paths {
             cookie?: never;
         };
         /** Get Machine Logs */
-        get: operations["get_machine_logs_api_v1_machines__machine_id__logs_get"];
+        get: operations["get_machine_logs"];
         put?: never;
         post?: never;
         delete?: never;
@@ -282,7 +299,7 @@ export interface paths {
             cookie?: never;
         };
         /** List Offers */
-        get: operations["list_offers_api_v1_offers_get"];
+        get: operations["list_offers"];
         put?: never;
         post?: never;
         delete?: never;
@@ -299,7 +316,7 @@ export interface paths {
             cookie?: never;
         };
         /** Diagnose Providers */
-        get: operations["diagnose_providers_api_v1_providers_diagnosis_get"];
+        get: operations["diagnose_providers"];
         put?: never;
         post?: never;
         delete?: never;
@@ -318,7 +335,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Resume Renting */
-        post: operations["resume_renting_api_v1_providers_resume_post"];
+        post: operations["resume_renting"];
         delete?: never;
         options?: never;
         head?: never;
@@ -333,7 +350,7 @@ export interface paths {
             cookie?: never;
         };
         /** Get Me */
-        get: operations["get_me_api_v1_me_get"];
+        get: operations["get_me"];
         put?: never;
         post?: never;
         delete?: never;
@@ -350,14 +367,14 @@ export interface paths {
             cookie?: never;
         };
         /** Get Notices */
-        get: operations["get_notices_api_v1_me_notices_get"];
+        get: operations["get_notices"];
         put?: never;
         post?: never;
         delete?: never;
         options?: never;
         head?: never;
         /** Set Notices */
-        patch: operations["set_notices_api_v1_me_notices_patch"];
+        patch: operations["set_notices"];
         trace?: never;
     };
     "/api/v1/limits": {
@@ -368,7 +385,7 @@ export interface paths {
             cookie?: never;
         };
         /** Get Limits */
-        get: operations["get_limits_api_v1_limits_get"];
+        get: operations["get_limits"];
         put?: never;
         post?: never;
         delete?: never;
@@ -385,7 +402,7 @@ export interface paths {
             cookie?: never;
         };
         /** Get Costs */
-        get: operations["get_costs_api_v1_costs_get"];
+        get: operations["get_costs"];
         put?: never;
         post?: never;
         delete?: never;
@@ -401,8 +418,8 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get Report */
-        get: operations["get_report_api_v1_billing_report_get"];
+        /** Get Cost Report */
+        get: operations["get_cost_report"];
         put?: never;
         post?: never;
         delete?: never;
@@ -419,7 +436,7 @@ export interface paths {
             cookie?: never;
         };
         /** Verify Ledger */
-        get: operations["verify_ledger_api_v1_billing_verify_get"];
+        get: operations["verify_ledger"];
         put?: never;
         post?: never;
         delete?: never;
@@ -436,7 +453,7 @@ export interface paths {
             cookie?: never;
         };
         /** Get Statement */
-        get: operations["get_statement_api_v1_billing_statement_get"];
+        get: operations["get_statement"];
         put?: never;
         post?: never;
         delete?: never;
@@ -453,10 +470,10 @@ export interface paths {
             cookie?: never;
         };
         /** List Grants */
-        get: operations["list_grants_api_v1_billing_grants_get"];
+        get: operations["list_grants"];
         put?: never;
         /** Grant Credit */
-        post: operations["grant_credit_api_v1_billing_grants_post"];
+        post: operations["grant_credit"];
         delete?: never;
         options?: never;
         head?: never;
@@ -473,7 +490,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Revoke Credit */
-        post: operations["revoke_credit_api_v1_billing_revocations_post"];
+        post: operations["revoke_credit"];
         delete?: never;
         options?: never;
         head?: never;
@@ -490,7 +507,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Refund Charge */
-        post: operations["refund_charge_api_v1_billing_refunds_post"];
+        post: operations["refund_charge"];
         delete?: never;
         options?: never;
         head?: never;
@@ -505,9 +522,9 @@ export interface paths {
             cookie?: never;
         };
         /** List Budgets */
-        get: operations["list_budgets_api_v1_billing_budgets_get"];
+        get: operations["list_budgets"];
         /** Set Budget */
-        put: operations["set_budget_api_v1_billing_budgets_put"];
+        put: operations["set_budget"];
         post?: never;
         delete?: never;
         options?: never;
@@ -526,7 +543,7 @@ export interface paths {
         put?: never;
         post?: never;
         /** Remove Budget */
-        delete: operations["remove_budget_api_v1_billing_budgets__budget_id__delete"];
+        delete: operations["remove_budget"];
         options?: never;
         head?: never;
         patch?: never;
@@ -540,10 +557,10 @@ export interface paths {
             cookie?: never;
         };
         /** List Prices */
-        get: operations["list_prices_api_v1_prices_get"];
+        get: operations["list_prices"];
         put?: never;
         /** Set Price */
-        post: operations["set_price_api_v1_prices_post"];
+        post: operations["set_price"];
         delete?: never;
         options?: never;
         head?: never;
@@ -558,7 +575,7 @@ export interface paths {
             cookie?: never;
         };
         /** List Price Periods */
-        get: operations["list_price_periods_api_v1_prices_history_get"];
+        get: operations["list_price_periods"];
         put?: never;
         post?: never;
         delete?: never;
@@ -575,7 +592,7 @@ export interface paths {
             cookie?: never;
         };
         /** Get Quote */
-        get: operations["get_quote_api_v1_quote_get"];
+        get: operations["get_quote"];
         put?: never;
         post?: never;
         delete?: never;
@@ -592,7 +609,7 @@ export interface paths {
             cookie?: never;
         };
         /** Get Projections */
-        get: operations["get_projections_api_v1_billing_projections_get"];
+        get: operations["get_projections"];
         put?: never;
         post?: never;
         delete?: never;
@@ -609,7 +626,7 @@ export interface paths {
             cookie?: never;
         };
         /** List Rankings */
-        get: operations["list_rankings_api_v1_rankings_get"];
+        get: operations["list_rankings"];
         put?: never;
         post?: never;
         delete?: never;
@@ -625,8 +642,8 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Compare */
-        get: operations["compare_api_v1_comparisons_get"];
+        /** Compare Submissions */
+        get: operations["compare_submissions"];
         put?: never;
         post?: never;
         delete?: never;
@@ -643,7 +660,7 @@ export interface paths {
             cookie?: never;
         };
         /** List Queues */
-        get: operations["list_queues_api_v1_queues_get"];
+        get: operations["list_queues"];
         put?: never;
         post?: never;
         delete?: never;
@@ -662,7 +679,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Apply Queues */
-        post: operations["apply_queues_api_v1_queues_apply_post"];
+        post: operations["apply_queues"];
         delete?: never;
         options?: never;
         head?: never;
@@ -679,7 +696,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Close Queue */
-        post: operations["close_queue_api_v1_queues__name__close_post"];
+        post: operations["close_queue"];
         delete?: never;
         options?: never;
         head?: never;
@@ -696,7 +713,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Open Queue */
-        post: operations["open_queue_api_v1_queues__name__open_post"];
+        post: operations["open_queue"];
         delete?: never;
         options?: never;
         head?: never;
@@ -712,10 +729,10 @@ export interface paths {
         };
         get?: never;
         /** Begin Maintenance */
-        put: operations["begin_maintenance_api_v1_gpu_types__gpu_type__maintenance_put"];
+        put: operations["begin_maintenance"];
         post?: never;
         /** End Maintenance */
-        delete: operations["end_maintenance_api_v1_gpu_types__gpu_type__maintenance_delete"];
+        delete: operations["end_maintenance"];
         options?: never;
         head?: never;
         patch?: never;
@@ -732,7 +749,7 @@ export interface paths {
         put?: never;
         post?: never;
         /** Remove Queue */
-        delete: operations["remove_queue_api_v1_queues__name__delete"];
+        delete: operations["remove_queue"];
         options?: never;
         head?: never;
         patch?: never;
@@ -745,8 +762,8 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Explain */
-        get: operations["explain_api_v1_submissions__submission_id__why_get"];
+        /** Explain Submission */
+        get: operations["explain_submission"];
         put?: never;
         post?: never;
         delete?: never;
@@ -765,7 +782,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Upload Build Context */
-        post: operations["upload_build_context_api_v1_build_contexts_post"];
+        post: operations["upload_build_context"];
         delete?: never;
         options?: never;
         head?: never;
@@ -780,10 +797,10 @@ export interface paths {
             cookie?: never;
         };
         /** List Reservations */
-        get: operations["list_reservations_api_v1_reservations_get"];
+        get: operations["list_reservations"];
         put?: never;
-        /** Reserve */
-        post: operations["reserve_api_v1_reservations_post"];
+        /** Create Reservation */
+        post: operations["create_reservation"];
         delete?: never;
         options?: never;
         head?: never;
@@ -799,8 +816,8 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Quote */
-        post: operations["quote_api_v1_reservations_quote_post"];
+        /** Quote Reservation */
+        post: operations["quote_reservation"];
         delete?: never;
         options?: never;
         head?: never;
@@ -814,8 +831,8 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get Usage */
-        get: operations["get_usage_api_v1_reservations_usage_get"];
+        /** Get Reservation Usage */
+        get: operations["get_reservation_usage"];
         put?: never;
         post?: never;
         delete?: never;
@@ -831,8 +848,8 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get Calendar */
-        get: operations["get_calendar_api_v1_reservations_calendar_get"];
+        /** Get Reservation Calendar */
+        get: operations["get_reservation_calendar"];
         put?: never;
         post?: never;
         delete?: never;
@@ -849,14 +866,14 @@ export interface paths {
             cookie?: never;
         };
         /** Get Reservation */
-        get: operations["get_reservation_api_v1_reservations__reservation_id__get"];
+        get: operations["get_reservation"];
         put?: never;
         post?: never;
         delete?: never;
         options?: never;
         head?: never;
-        /** Rename */
-        patch: operations["rename_api_v1_reservations__reservation_id__patch"];
+        /** Rename Reservation */
+        patch: operations["rename_reservation"];
         trace?: never;
     };
     "/api/v1/reservations/{reservation_id}/events": {
@@ -866,8 +883,8 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Follow Reservation */
-        get: operations["follow_reservation_api_v1_reservations__reservation_id__events_get"];
+        /** Stream Reservation Events */
+        get: operations["stream_reservation_events"];
         put?: never;
         post?: never;
         delete?: never;
@@ -886,7 +903,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Cancel Reservation */
-        post: operations["cancel_reservation_api_v1_reservations__reservation_id__cancel_post"];
+        post: operations["cancel_reservation"];
         delete?: never;
         options?: never;
         head?: never;
@@ -902,8 +919,8 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Extend */
-        post: operations["extend_api_v1_reservations__reservation_id__extend_post"];
+        /** Extend Reservation */
+        post: operations["extend_reservation"];
         delete?: never;
         options?: never;
         head?: never;
@@ -919,8 +936,8 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Change Users */
-        post: operations["change_users_api_v1_reservations__reservation_id__users_post"];
+        /** Change Reservation Users */
+        post: operations["change_reservation_users"];
         delete?: never;
         options?: never;
         head?: never;
@@ -936,8 +953,8 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Notify */
-        post: operations["notify_api_v1_reservations__reservation_id__notify_post"];
+        /** Notify Reservation */
+        post: operations["notify_reservation"];
         delete?: never;
         options?: never;
         head?: never;
@@ -952,7 +969,7 @@ export interface paths {
             cookie?: never;
         };
         /** Describe Tunnel */
-        get: operations["describe_tunnel_api_v1_reservations__reservation_id__tunnel_get"];
+        get: operations["describe_tunnel"];
         put?: never;
         post?: never;
         delete?: never;
@@ -969,7 +986,7 @@ export interface paths {
             cookie?: never;
         };
         /** Get Availability */
-        get: operations["get_availability_api_v1_availability_get"];
+        get: operations["get_availability"];
         put?: never;
         post?: never;
         delete?: never;
@@ -986,10 +1003,10 @@ export interface paths {
             cookie?: never;
         };
         /** List Disks */
-        get: operations["list_disks_api_v1_disks_get"];
+        get: operations["list_disks"];
         put?: never;
-        /** Create */
-        post: operations["create_api_v1_disks_post"];
+        /** Create Disk */
+        post: operations["create_disk"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1006,12 +1023,12 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Delete */
-        delete: operations["delete_api_v1_disks__name__delete"];
+        /** Delete Disk */
+        delete: operations["delete_disk"];
         options?: never;
         head?: never;
-        /** Rename */
-        patch: operations["rename_api_v1_disks__name__patch"];
+        /** Rename Disk */
+        patch: operations["rename_disk"];
         trace?: never;
     };
     "/api/v1/disks/{name}/clone": {
@@ -1023,8 +1040,8 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Clone */
-        post: operations["clone_api_v1_disks__name__clone_post"];
+        /** Clone Disk */
+        post: operations["clone_disk"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1038,8 +1055,8 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get Content */
-        get: operations["get_content_api_v1_disks__name__content_get"];
+        /** Get Disk Content */
+        get: operations["get_disk_content"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1057,8 +1074,8 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Take Snapshot */
-        post: operations["take_snapshot_api_v1_disks__name__snapshot_post"];
+        /** Take Disk Snapshot */
+        post: operations["take_disk_snapshot"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1073,10 +1090,10 @@ export interface paths {
             cookie?: never;
         };
         /** List Tokens */
-        get: operations["list_tokens_api_v1_tokens_get"];
+        get: operations["list_tokens"];
         put?: never;
         /** Create Token */
-        post: operations["create_token_api_v1_tokens_post"];
+        post: operations["create_token"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1094,7 +1111,7 @@ export interface paths {
         put?: never;
         post?: never;
         /** Revoke Token */
-        delete: operations["revoke_token_api_v1_tokens__token_id__delete"];
+        delete: operations["revoke_token"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1108,10 +1125,10 @@ export interface paths {
             cookie?: never;
         };
         /** List Keys */
-        get: operations["list_keys_api_v1_keys_get"];
+        get: operations["list_keys"];
         put?: never;
         /** Add Key */
-        post: operations["add_key_api_v1_keys_post"];
+        post: operations["add_key"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1127,9 +1144,9 @@ export interface paths {
         };
         get?: never;
         /** Finish Claim */
-        put: operations["finish_claim_api_v1_keys_claims_put"];
+        put: operations["finish_claim"];
         /** Begin Claim */
-        post: operations["begin_claim_api_v1_keys_claims_post"];
+        post: operations["begin_claim"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1147,7 +1164,7 @@ export interface paths {
         put?: never;
         post?: never;
         /** Remove Key */
-        delete: operations["remove_key_api_v1_keys__key__delete"];
+        delete: operations["remove_key"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1161,10 +1178,10 @@ export interface paths {
             cookie?: never;
         };
         /** List Accounts */
-        get: operations["list_accounts_api_v1_accounts_get"];
+        get: operations["list_accounts"];
         put?: never;
         /** Create Account */
-        post: operations["create_account_api_v1_accounts_post"];
+        post: operations["create_account"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1179,7 +1196,7 @@ export interface paths {
             cookie?: never;
         };
         /** Get Account */
-        get: operations["get_account_api_v1_accounts__account__get"];
+        get: operations["get_account"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1196,10 +1213,10 @@ export interface paths {
             cookie?: never;
         };
         /** List Users */
-        get: operations["list_users_api_v1_users_get"];
+        get: operations["list_users"];
         put?: never;
         /** Create User */
-        post: operations["create_user_api_v1_users_post"];
+        post: operations["create_user"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1214,14 +1231,14 @@ export interface paths {
             cookie?: never;
         };
         /** Get User */
-        get: operations["get_user_api_v1_users__user__get"];
+        get: operations["get_user"];
         put?: never;
         post?: never;
         delete?: never;
         options?: never;
         head?: never;
         /** Update User */
-        patch: operations["update_user_api_v1_users__user__patch"];
+        patch: operations["update_user"];
         trace?: never;
     };
     "/api/v1/teams": {
@@ -1232,10 +1249,10 @@ export interface paths {
             cookie?: never;
         };
         /** List Teams */
-        get: operations["list_teams_api_v1_teams_get"];
+        get: operations["list_teams"];
         put?: never;
         /** Create Team */
-        post: operations["create_team_api_v1_teams_post"];
+        post: operations["create_team"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1250,7 +1267,7 @@ export interface paths {
             cookie?: never;
         };
         /** Get Team */
-        get: operations["get_team_api_v1_teams__team__get"];
+        get: operations["get_team"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1268,10 +1285,10 @@ export interface paths {
         };
         get?: never;
         /** Add Member */
-        put: operations["add_member_api_v1_teams__team__members__user__put"];
+        put: operations["add_member"];
         post?: never;
         /** Remove Member */
-        delete: operations["remove_member_api_v1_teams__team__members__user__delete"];
+        delete: operations["remove_member"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1285,10 +1302,10 @@ export interface paths {
             cookie?: never;
         };
         /** Get Sign In Options */
-        get: operations["get_sign_in_options_api_v1_sign_in_get"];
+        get: operations["get_sign_in_options"];
         put?: never;
         /** Sign In */
-        post: operations["sign_in_api_v1_sign_in_post"];
+        post: operations["sign_in"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1303,7 +1320,7 @@ export interface paths {
             cookie?: never;
         };
         /** List Alerts */
-        get: operations["list_alerts_api_v1_alerts_get"];
+        get: operations["list_alerts"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1320,7 +1337,7 @@ export interface paths {
             cookie?: never;
         };
         /** List Alert History */
-        get: operations["list_alert_history_api_v1_alerts_history_get"];
+        get: operations["list_alert_history"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1337,7 +1354,7 @@ export interface paths {
             cookie?: never;
         };
         /** List Alert Rules */
-        get: operations["list_alert_rules_api_v1_alerts_rules_get"];
+        get: operations["list_alert_rules"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1356,7 +1373,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Send Test Alert */
-        post: operations["send_test_alert_api_v1_alerts_test_post"];
+        post: operations["send_test_alert"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1371,7 +1388,7 @@ export interface paths {
             cookie?: never;
         };
         /** Get Job Metrics */
-        get: operations["get_job_metrics_api_v1_metrics_jobs_get"];
+        get: operations["get_job_metrics"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1388,7 +1405,7 @@ export interface paths {
             cookie?: never;
         };
         /** Get Queue Metrics */
-        get: operations["get_queue_metrics_api_v1_metrics_queues_get"];
+        get: operations["get_queue_metrics"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1405,7 +1422,7 @@ export interface paths {
             cookie?: never;
         };
         /** Get Metrics */
-        get: operations["get_metrics_api_v1_metrics_get"];
+        get: operations["get_metrics"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1422,7 +1439,7 @@ export interface paths {
             cookie?: never;
         };
         /** Get Metrics */
-        get: operations["get_metrics_api_amd_metrics_get"];
+        get: operations["get_amd_metrics"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1440,8 +1457,8 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Submit */
-        post: operations["submit_api_amd_submit_post"];
+        /** Amd Submit */
+        post: operations["amd_submit"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1458,7 +1475,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Direct Submit */
-        post: operations["direct_submit_api_submissions_direct_submit_post"];
+        post: operations["direct_submit"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1474,8 +1491,8 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Check */
-        post: operations["check_api_submissions_checker_post"];
+        /** Direct Check */
+        post: operations["direct_check"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1491,8 +1508,8 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Benchmark */
-        post: operations["benchmark_api_submissions_benchmark_post"];
+        /** Direct Benchmark */
+        post: operations["direct_benchmark"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1508,8 +1525,8 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Run Sample */
-        post: operations["run_sample_api_submissions_sample_post"];
+        /** Direct Sample */
+        post: operations["direct_sample"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1525,8 +1542,8 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Run Sandbox */
-        post: operations["run_sandbox_api_submissions_sandbox_post"];
+        /** Direct Sandbox */
+        post: operations["direct_sandbox"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1542,8 +1559,8 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Cancel */
-        post: operations["cancel_api_submissions_cancel_post"];
+        /** Direct Cancel */
+        post: operations["direct_cancel"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1558,7 +1575,7 @@ export interface paths {
             cookie?: never;
         };
         /** Get Health */
-        get: operations["get_health_healthz_get"];
+        get: operations["get_health"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1575,7 +1592,7 @@ export interface paths {
             cookie?: never;
         };
         /** Get Readiness */
-        get: operations["get_readiness_readyz_get"];
+        get: operations["get_readiness"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1597,7 +1614,7 @@ export interface components {
             /** Create Time */
             create_time: string | null;
             /** Owner */
-            owner: string | null;
+            owner: components["schemas"]["AccountOwner"] | null;
             /** Owner Id */
             owner_id: string;
             /** Owner Name */
@@ -1630,6 +1647,11 @@ export interface components {
             accounts: components["schemas"]["AccountSummary"][];
         };
         /**
+         * AccountOwner
+         * @enum {string}
+         */
+        AccountOwner: "user" | "team";
+        /**
          * AccountRequest
          * @example {
          *       "grant_usd": 5,
@@ -1654,7 +1676,7 @@ export interface components {
             /** Create Time */
             create_time: string | null;
             /** Owner */
-            owner: string | null;
+            owner: components["schemas"]["AccountOwner"] | null;
             /** Owner Id */
             owner_id: string;
             /** Owner Name */
@@ -1667,7 +1689,7 @@ export interface components {
             /** By */
             by: string | null;
             /** What */
-            what: string;
+            what: components["schemas"]["ActName"];
             /** Hours */
             hours?: number | null;
             /**
@@ -1688,6 +1710,11 @@ export interface components {
             /** Text */
             text?: string | null;
         };
+        /**
+         * ActName
+         * @enum {string}
+         */
+        ActName: "extended" | "users_changed" | "notified" | "ending";
         /** AddedKey */
         AddedKey: {
             /** User */
@@ -1711,8 +1738,7 @@ export interface components {
         };
         /** AdmittedMachineUse */
         AdmittedMachineUse: {
-            /** Reuse */
-            reuse: string;
+            reuse: components["schemas"]["Reuse"];
             /** Idle Seconds */
             idle_seconds: number | null;
             /** Wait For Operator */
@@ -1728,8 +1754,7 @@ export interface components {
             fraction: number | null;
             /** Devices */
             devices: number | null;
-            /** Isolation */
-            isolation: string;
+            isolation: components["schemas"]["Isolation"];
         };
         /** Alert */
         Alert: {
@@ -1738,9 +1763,9 @@ export interface components {
             /** Rule */
             rule: string;
             /** Severity */
-            severity: string;
+            severity: components["schemas"]["AlertSeverity"];
             /** Phase */
-            phase: string;
+            phase: components["schemas"]["AlertPhase"];
             /** No Data */
             no_data: boolean;
             /** Source */
@@ -1765,14 +1790,19 @@ export interface components {
             /** Kind */
             kind: string;
             /** Least Severity */
-            least_severity: string;
+            least_severity: components["schemas"]["AlertSeverity"];
         };
+        /**
+         * AlertComparison
+         * @enum {string}
+         */
+        AlertComparison: ">=" | ">" | "<=" | "<";
         /** AlertDelivery */
         AlertDelivery: {
             /** Channel */
             channel: string;
             /** Outcome */
-            outcome: string;
+            outcome: components["schemas"]["DeliveryOutcome"];
             /** Attempts */
             attempts: number;
             /** Time */
@@ -1780,6 +1810,11 @@ export interface components {
             /** Failure */
             failure: string;
         };
+        /**
+         * AlertEvent
+         * @enum {string}
+         */
+        AlertEvent: "PENDING" | "CANCELLED" | "FIRED" | "RESOLVED" | "NO_DATA" | "DATA_BACK";
         /** AlertHistory */
         AlertHistory: {
             /** Transitions */
@@ -1792,16 +1827,21 @@ export interface components {
             /** Alerts */
             alerts: components["schemas"]["Alert"][];
         };
+        /**
+         * AlertPhase
+         * @enum {string}
+         */
+        AlertPhase: "PENDING" | "FIRING";
         /** AlertRule */
         AlertRule: {
             /** Name */
             name: string;
             /** Severity */
-            severity: string;
+            severity: components["schemas"]["AlertSeverity"];
             /** Reading */
             reading: string;
             /** Comparison */
-            comparison: string;
+            comparison: components["schemas"]["AlertComparison"];
             /** Threshold */
             threshold: number;
             /** Clear Threshold */
@@ -1820,6 +1860,11 @@ export interface components {
             /** Channels */
             channels: components["schemas"]["AlertChannel"][];
         };
+        /**
+         * AlertSeverity
+         * @enum {string}
+         */
+        AlertSeverity: "INFO" | "WARNING" | "CRITICAL";
         /**
          * AlertTest
          * @example {
@@ -1847,9 +1892,9 @@ export interface components {
             /** Rule */
             rule: string;
             /** Severity */
-            severity: string;
+            severity: components["schemas"]["AlertSeverity"];
             /** Event */
-            event: string;
+            event: components["schemas"]["AlertEvent"];
             /** Labels */
             labels: {
                 [key: string]: string;
@@ -2022,18 +2067,23 @@ export interface components {
             /** Gpu Types */
             gpu_types: components["schemas"]["GpuAvailability"][];
         };
+        /**
+         * Bound
+         * @enum {string}
+         */
+        Bound: "MEMORY" | "COMPUTE" | "LAUNCH";
         /** Budget */
         Budget: {
             /** Id */
             id: string;
             /** Scope */
-            scope: string;
+            scope: components["schemas"]["BudgetScope"];
             /** Subject */
             subject: string;
             /** Subject Name */
             subject_name: string;
             /** Period */
-            period: string;
+            period: components["schemas"]["BudgetPeriod"];
             /** Limit Usd */
             limit_usd: number;
             /** Spent Usd */
@@ -2046,6 +2096,11 @@ export interface components {
             /** Budgets */
             budgets: components["schemas"]["Budget"][];
         };
+        /**
+         * BudgetPeriod
+         * @enum {string}
+         */
+        BudgetPeriod: "DAY" | "WEEK" | "MONTH" | "TOTAL";
         /** BudgetRequest */
         BudgetRequest: {
             /**
@@ -2068,6 +2123,11 @@ export interface components {
              */
             hard?: boolean;
         };
+        /**
+         * BudgetScope
+         * @enum {string}
+         */
+        BudgetScope: "ACCOUNT" | "USER" | "QUEUE";
         /** BuildContext */
         BuildContext: {
             /** Build Digest */
@@ -2092,7 +2152,7 @@ export interface components {
             /** End Time */
             end_time: string | null;
             /** State */
-            state: string;
+            state: components["schemas"]["ReservationState"];
             /** Machine Id */
             machine_id: string | null;
             /** Late */
@@ -2111,7 +2171,7 @@ export interface components {
             /** Id */
             id: string;
             /** State */
-            state: string;
+            state: components["schemas"]["JobState"];
             /** Message */
             message: string;
         };
@@ -2135,6 +2195,84 @@ export interface components {
             /** Speedup High */
             speedup_high: number;
         };
+        /** CaseTime */
+        CaseTime: {
+            timing: components["schemas"]["Timing"];
+            /** Unproven Because */
+            unproven_because: string | null;
+            /** Shown Interval */
+            shown_interval: number | null;
+            /** Name */
+            name: string;
+            /** Test Id */
+            test_id: number;
+            /** Runtime Ms */
+            runtime_ms: number;
+            /** Gflops */
+            gflops: number;
+            /** Gbytes Per Second */
+            gbytes_per_second: number;
+            /** Percent Of Roof */
+            percent_of_roof: number | null;
+            /** Bound */
+            bound: components["schemas"]["Bound"] | null;
+            ci: components["schemas"]["ConfidenceInterval"];
+            /** Samples */
+            samples: number;
+            /** Converged */
+            converged: boolean;
+            /** Stopped By */
+            stopped_by: string;
+            /** Min Ms */
+            min_ms: number;
+            /** P5 Ms */
+            p5_ms: number;
+            /** P25 Ms */
+            p25_ms: number;
+            /** P75 Ms */
+            p75_ms: number;
+            /** P95 Ms */
+            p95_ms: number;
+            /** P99 Ms */
+            p99_ms: number;
+            /** Max Ms */
+            max_ms: number;
+            /** Mad Ms */
+            mad_ms: number;
+            /** Bimodality */
+            bimodality: number | null;
+            /** Correlation Time */
+            correlation_time: number;
+            /** Session Medians Ms */
+            session_medians_ms: number[];
+            /** Disagreement */
+            disagreement: number;
+            /** Runs */
+            runs: components["schemas"]["TimedRun"][];
+            /** Audit Ratio */
+            audit_ratio: number | null;
+            /** Audited Calls */
+            audited_calls: number;
+            /** Null Ms */
+            null_ms: number;
+            /** Floor Ms */
+            floor_ms: number | null;
+            /** Hot Ms */
+            hot_ms: number | null;
+            /** First Call Ms */
+            first_call_ms: number;
+            /** Stream Span Ms */
+            stream_span_ms: number | null;
+            /** Device Span Ms */
+            device_span_ms: number | null;
+            /** Flush Bytes */
+            flush_bytes: number;
+            /** Arithmetic Intensity */
+            arithmetic_intensity: number | null;
+            /** Replaced Samples */
+            replaced_samples: number;
+            gpu_metrics: components["schemas"]["GpuMetrics"];
+        };
         /** ChangedReservation */
         ChangedReservation: {
             /** Id */
@@ -2148,7 +2286,7 @@ export interface components {
             /** Account Id */
             account_id: string;
             /** State */
-            state: string;
+            state: components["schemas"]["ReservationState"];
             /** Message */
             message: string;
             /** Gpu Type */
@@ -2234,7 +2372,7 @@ export interface components {
             /** Editors */
             editors: string[];
             /** Keys */
-            keys: components["schemas"]["gateway__reservations__schemas__UserKey"][];
+            keys: components["schemas"]["LoginKey"][];
             /** Oom Count */
             oom_count: number;
             /** Last Oom At */
@@ -2306,7 +2444,7 @@ export interface components {
             /** Other */
             other: string;
             /** Verdict */
-            verdict: string;
+            verdict: components["schemas"]["ComparisonVerdict"];
             /** Reason */
             reason: string;
             /** Speedup */
@@ -2317,6 +2455,20 @@ export interface components {
             speedup_high: number;
             /** Cases */
             cases: components["schemas"]["CaseComparison"][];
+        };
+        /**
+         * ComparisonVerdict
+         * @enum {string}
+         */
+        ComparisonVerdict: "FASTER" | "SLOWER" | "SAME" | "UNCLEAR";
+        /** ConfidenceInterval */
+        ConfidenceInterval: {
+            /** Low Ms */
+            low_ms: number;
+            /** High Ms */
+            high_ms: number;
+            /** Confidence */
+            confidence: number;
         };
         /** CostPart */
         CostPart: {
@@ -2342,7 +2494,7 @@ export interface components {
             /** Overheads */
             overheads: components["schemas"]["CostPart"][];
             /** Policy */
-            policy: string;
+            policy: components["schemas"]["OverheadPolicy"];
             /** Accounts */
             accounts: components["schemas"]["AccountCosts"][];
             /** Cloud Granted Usd */
@@ -2375,6 +2527,39 @@ export interface components {
         Credit: {
             /** Available Usd */
             available_usd: number;
+        };
+        /** DebugInfo */
+        DebugInfo: {
+            /** Max Difference */
+            max_difference?: number | null;
+            /** Mean Difference */
+            mean_difference?: number | null;
+            /** Mismatch Count */
+            mismatch_count?: number;
+            /** Element Count */
+            element_count?: number;
+            /** Sample Differences */
+            sample_differences?: {
+                [key: string]: components["schemas"]["Difference"];
+            };
+            /** Message */
+            message?: string;
+        };
+        /**
+         * DeliveryOutcome
+         * @enum {string}
+         */
+        DeliveryOutcome: "WAITING" | "DELIVERED" | "FAILED";
+        /** Difference */
+        Difference: {
+            /** Expected */
+            expected: number | null;
+            /** Actual */
+            actual: number | null;
+            /** Diff */
+            diff: number | null;
+            /** Output */
+            output: string;
         };
         /** DirectSubmitRequest */
         DirectSubmitRequest: {
@@ -2467,7 +2652,7 @@ export interface components {
             /** Owner Id */
             owner_id: string;
             /** State */
-            state: string;
+            state: components["schemas"]["DiskState"];
             /** Size Limit Bytes */
             size_limit_bytes: number;
             /** Size Bytes */
@@ -2533,10 +2718,15 @@ export interface components {
             /** Files */
             files: number;
             /** Reason */
-            reason: string;
+            reason: components["schemas"]["SnapshotReason"];
             /** Seconds */
             seconds: number;
         };
+        /**
+         * DiskState
+         * @enum {string}
+         */
+        DiskState: "available" | "waiting" | "restoring" | "in_use" | "snapshotting" | "deleted";
         /**
          * Endpoint
          * @enum {string}
@@ -2607,7 +2797,7 @@ export interface components {
             /** Reclaimstrategy */
             reclaimStrategy?: string | null;
             /** Reclaimminruntime */
-            reclaimMinRuntime?: number | null;
+            reclaimMinRuntime?: number | string | null;
         };
         /** FieldChange */
         FieldChange: {
@@ -2618,6 +2808,11 @@ export interface components {
             /** After */
             after: string;
         };
+        /**
+         * FinalStatus
+         * @enum {string}
+         */
+        FinalStatus: "CHECKED" | "BENCHMARKED" | "ACCEPTED" | "PASSED" | "SANDBOX_SUCCESS" | "COMPILE_ERROR" | "RUNTIME_ERROR" | "WRONG_ANSWER" | "TIME_LIMIT_EXCEEDED" | "MEMORY_LIMIT_EXCEEDED" | "ERROR" | "CANCELLED" | "FAILED" | "SANDBOX_ERROR" | "SANDBOX_TIMEOUT" | "SANDBOX_OUTPUT_LIMIT";
         /** GpuAvailability */
         GpuAvailability: {
             /** Gpu Type */
@@ -2645,6 +2840,24 @@ export interface components {
             /** Maintenance */
             maintenance: string | null;
             queue_head: components["schemas"]["QueueHead"] | null;
+        };
+        /** GpuMetrics */
+        GpuMetrics: {
+            clock_mhz?: components["schemas"]["MetricBand"];
+            temperature_celsius?: components["schemas"]["MetricBand"];
+            power_watts?: components["schemas"]["MetricBand"];
+            /** Sm Clock Mhz Min */
+            sm_clock_mhz_min?: number;
+            /** Sm Clock Mhz Max */
+            sm_clock_mhz_max?: number;
+            /** Sm Clock Mhz Mean */
+            sm_clock_mhz_mean?: number;
+            /** Temp C Min */
+            temp_c_min?: number;
+            /** Temp C Max */
+            temp_c_max?: number;
+            /** Temp C Mean */
+            temp_c_mean?: number;
         };
         /** GpuPrice */
         GpuPrice: {
@@ -2729,6 +2942,14 @@ export interface components {
          * @enum {string}
          */
         Grouping: "all" | "user" | "queue" | "machine" | "problem" | "gpu_type";
+        /** Health */
+        Health: {
+            /**
+             * Status
+             * @constant
+             */
+            status: "ok";
+        };
         /** HistoryProjection */
         HistoryProjection: {
             /** Days */
@@ -2743,6 +2964,19 @@ export interface components {
             /** Months Left High */
             months_left_high: number | null;
             task_costs: components["schemas"]["TaskCosts"] | null;
+        };
+        /** IsaHint */
+        IsaHint: {
+            /** Subject */
+            subject: string;
+            /** Line */
+            line: number | null;
+            /** What */
+            what: string;
+            /** Why */
+            why: string;
+            /** Advice */
+            advice: string;
         };
         /**
          * Isolation
@@ -2803,6 +3037,50 @@ export interface components {
             /** Groups */
             groups: components["schemas"]["JobFigures"][];
         };
+        /**
+         * JobState
+         * @enum {string}
+         */
+        JobState: "QUEUED" | "PROVISIONING" | "RUNNING" | "SETTLING" | "FINISHED" | "CANCELLED" | "FAILED";
+        /** KernelIsa */
+        KernelIsa: {
+            /** Vgpr */
+            vgpr: number;
+            /** Sgpr */
+            sgpr: number;
+            /** Agpr */
+            agpr: number;
+            /** Lds Bytes */
+            lds_bytes: number;
+            /** Scratch Bytes */
+            scratch_bytes: number;
+            /** Spills */
+            spills: number;
+            /** Occupancy */
+            occupancy: number;
+            /** Symbol */
+            symbol: string;
+            /** Line */
+            line: number | null;
+            /** Vgpr Spills */
+            vgpr_spills: number;
+            /** Limited By */
+            limited_by: string | null;
+            /** Block Threads */
+            block_threads: number | null;
+            /** Block Threads Known */
+            block_threads_known: boolean;
+            /** Dynamic Lds */
+            dynamic_lds: boolean;
+            /** Mfma */
+            mfma: number;
+            /** Instructions */
+            instructions: number;
+            /** Uncounted */
+            uncounted: string[];
+            /** Hints */
+            hints: components["schemas"]["IsaHint"][];
+        };
         /** Key */
         Key: {
             /**
@@ -2816,7 +3094,7 @@ export interface components {
         /** KeyList */
         KeyList: {
             /** Keys */
-            keys: components["schemas"]["gateway__routes__keys__UserKey"][];
+            keys: components["schemas"]["UserKey"][];
             /** Github Name */
             github_name: string;
         };
@@ -2870,12 +3148,21 @@ export interface components {
             /** Renew After Seconds */
             renew_after_seconds: number | null;
         };
+        /** LoginKey */
+        LoginKey: {
+            /** User */
+            user: string;
+            /** Type */
+            type: string;
+            /** Fingerprint */
+            fingerprint: string;
+        };
         /** Machine */
         Machine: {
             /** Id */
             id: string;
             /** State */
-            state: string;
+            state: components["schemas"]["MachineState"];
             /** Provider */
             provider: string;
             /** Backend */
@@ -2915,7 +3202,7 @@ export interface components {
             /** Jobs Run */
             jobs_run: number;
             /** Origin */
-            origin: string;
+            origin: components["schemas"]["MachineOrigin"];
             /** Request Id */
             request_id: string;
             /** Max Price Usd Per Hour */
@@ -2927,7 +3214,7 @@ export interface components {
             /** Provider Stage */
             provider_stage: string;
             /** Fault */
-            fault: string | null;
+            fault: components["schemas"]["MachineFault"] | null;
             /** Exit Status */
             exit_status: number | null;
             /** Sandbox */
@@ -2949,6 +3236,11 @@ export interface components {
             /** Release Time */
             release_time: string | null;
         };
+        /**
+         * MachineFault
+         * @enum {string}
+         */
+        MachineFault: "NO_CAPACITY" | "INTERRUPTED" | "UNREACHABLE" | "START_TIMEOUT" | "EXPIRED" | "EXECUTOR_EXITED" | "MISCONFIGURED" | "PROVIDER" | "UNFIT";
         /** MachineList */
         MachineList: {
             /** Machines */
@@ -3013,6 +3305,11 @@ export interface components {
              */
             reason?: string;
         };
+        /**
+         * MachineOrigin
+         * @enum {string}
+         */
+        MachineOrigin: "DEMAND" | "REQUEST" | "SCHEDULE" | "ADOPTED";
         /** MachineRefusal */
         MachineRefusal: {
             /** Machine Id */
@@ -3024,6 +3321,11 @@ export interface components {
             /** Scores */
             scores: components["schemas"]["PlacementScore"][];
         };
+        /**
+         * MachineState
+         * @enum {string}
+         */
+        MachineState: "REQUESTED" | "PROVISIONING" | "STARTING" | "WARM" | "BUSY" | "DRAINING" | "STOPPED" | "FAILED" | "LOST";
         /** MachineUse */
         MachineUse: {
             /** @default reuse-or-create */
@@ -3056,7 +3358,7 @@ export interface components {
             /** User Name */
             user_name: string;
             /** Role */
-            role: string;
+            role: components["schemas"]["RoleName"];
             /** Account Id */
             account_id: string;
             /** Account Name */
@@ -3077,7 +3379,7 @@ export interface components {
             /** User Name */
             user_name: string;
             /** Level */
-            level: string;
+            level: components["schemas"]["LevelName"];
             /** From Sign In */
             from_sign_in: boolean;
         };
@@ -3090,6 +3392,17 @@ export interface components {
         MemberRequest: {
             /** @default member */
             level?: components["schemas"]["LevelName"];
+        };
+        /** MetricBand */
+        MetricBand: {
+            /** Low */
+            low: number;
+            /** Median */
+            median: number;
+            /** High */
+            high: number;
+            /** Mean */
+            mean: number;
         };
         /**
          * Mode
@@ -3171,10 +3484,9 @@ export interface components {
             name: string | null;
             /** Problem */
             problem: string;
-            /** Mode */
-            mode: string;
+            mode: components["schemas"]["Mode"];
             /** Timing */
-            timing: string | null;
+            timing: components["schemas"]["TimingMode"] | null;
             /** Profile */
             profile: boolean;
             /** Gpu Type */
@@ -3202,13 +3514,13 @@ export interface components {
             /** Deadline */
             deadline: string | null;
             /** State */
-            state: string;
+            state: components["schemas"]["JobState"];
             /** Status */
-            status: string | null;
+            status: components["schemas"]["FinalStatus"] | null;
             /** Verdict */
-            verdict: string | null;
+            verdict: components["schemas"]["Verdict"] | null;
             /** Timing Status */
-            timing_status: string | null;
+            timing_status: components["schemas"]["Timing"] | null;
             /** Shown Interval */
             shown_interval: number | null;
             /** Message */
@@ -3274,7 +3586,7 @@ export interface components {
             /** Machine Gpus */
             machine_gpus: number[];
             /** State */
-            state: string;
+            state: components["schemas"]["ReservationState"];
             /** Ready At */
             ready_at: string | null;
             /** Host Key */
@@ -3287,7 +3599,7 @@ export interface components {
         /** Notices */
         Notices: {
             /** Notify */
-            notify: string;
+            notify: components["schemas"]["NotifyWord"];
             /** Email */
             email: string;
             /** Available */
@@ -3397,6 +3709,11 @@ export interface components {
             /** Events Url */
             events_url: string;
         };
+        /**
+         * OverheadPolicy
+         * @enum {string}
+         */
+        OverheadPolicy: "OPERATOR" | "SHARED";
         /** PlacementScore */
         PlacementScore: {
             /** Name */
@@ -3411,12 +3728,17 @@ export interface components {
             /** Create Time */
             create_time: string | null;
             /** Kind */
-            kind: string;
+            kind: components["schemas"]["PostingKind"];
             /** Amount Usd */
             amount_usd: number;
             /** Description */
             description: string;
         };
+        /**
+         * PostingKind
+         * @enum {string}
+         */
+        PostingKind: "GRANT" | "HOLD" | "RELEASE" | "CHARGE" | "REFUND" | "EXPIRY" | "REVOCATION";
         /** PriceHistory */
         PriceHistory: {
             /** Periods */
@@ -3450,10 +3772,15 @@ export interface components {
             /** Id */
             id: string;
             /** Source */
-            source: string;
+            source: components["schemas"]["PriceSource"];
             /** Create Time */
             create_time: string | null;
         };
+        /**
+         * PriceSource
+         * @enum {string}
+         */
+        PriceSource: "SETTINGS" | "ADMINISTRATOR";
         /** ProblemDetail */
         ProblemDetail: {
             /** Slug */
@@ -3492,6 +3819,68 @@ export interface components {
             dtypes: string[];
             /** Signature */
             signature: string;
+        };
+        /** Profile */
+        Profile: {
+            /** Outcome */
+            outcome: components["schemas"]["ProfileOutcome"];
+            /** Note */
+            note: string | null;
+            /** Tool */
+            tool: string | null;
+            /** Tool Version */
+            tool_version: string | null;
+            /** Clock */
+            clock: components["schemas"]["ProfileClock"] | null;
+            /** Name */
+            name: string | null;
+            /** Solution Calls */
+            solution_calls: number;
+            /** Kernels */
+            kernels: components["schemas"]["ProfiledKernel"][];
+            /** Kernels Left Out */
+            kernels_left_out: number;
+        };
+        /**
+         * ProfileClock
+         * @enum {string}
+         */
+        ProfileClock: "GPU" | "HOST";
+        /**
+         * ProfileOutcome
+         * @enum {string}
+         */
+        ProfileOutcome: "MADE" | "UNAVAILABLE" | "FAILED" | "SKIPPED";
+        /** ProfiledKernel */
+        ProfiledKernel: {
+            /** Name */
+            name: string;
+            /** Calls */
+            calls: number;
+            /** Total Ns */
+            total_ns: number;
+            /** Mean Ns */
+            mean_ns: number;
+            /** Min Ns */
+            min_ns: number;
+            /** Max Ns */
+            max_ns: number;
+            /** Share */
+            share: number;
+            /** Grid */
+            grid: number[] | null;
+            /** Block */
+            block: number[] | null;
+            /** Vgpr */
+            vgpr: number | null;
+            /** Agpr */
+            agpr: number | null;
+            /** Sgpr */
+            sgpr: number | null;
+            /** Lds Bytes */
+            lds_bytes: number | null;
+            /** Scratch Bytes */
+            scratch_bytes: number | null;
         };
         /** Projections */
         Projections: {
@@ -3553,26 +3942,29 @@ export interface components {
             placement: string;
             /** Classes */
             classes: {
-                [key: string]: unknown;
+                [key: string]: components["schemas"]["JobClassDocument"];
             };
             /** Default Class */
             default_class: string | null;
             /** Max Priority */
             max_priority: number;
             /** Document */
-            document: {
-                [key: string]: unknown;
-            };
+            document: components["schemas"]["QueueDocument"];
         };
         /** QueueChange */
         QueueChange: {
             /** Name */
             name: string;
             /** Kind */
-            kind: string;
+            kind: components["schemas"]["QueueChangeKind"];
             /** Fields */
             fields: components["schemas"]["FieldChange"][];
         };
+        /**
+         * QueueChangeKind
+         * @enum {string}
+         */
+        QueueChangeKind: "ADDED" | "CHANGED" | "REMOVED";
         /**
          * QueueDocument
          * @example {
@@ -3734,11 +4126,11 @@ export interface components {
              */
             closed?: boolean;
             /** Timelimit */
-            timeLimit?: number | null;
+            timeLimit?: number | string | null;
             /** Longestborrowing */
-            longestBorrowing?: number | null;
+            longestBorrowing?: number | string | null;
             /** Recallnotice */
-            recallNotice?: number | null;
+            recallNotice?: number | string | null;
             /**
              * Ordering
              * @default
@@ -3897,7 +4289,7 @@ export interface components {
             /** Dtype */
             dtype: string;
             /** Timing Mode */
-            timing_mode: string | null;
+            timing_mode: components["schemas"]["TimingMode"] | null;
             /** Ranked */
             ranked: boolean;
             /** Users */
@@ -3905,6 +4297,18 @@ export interface components {
             /** Rankings */
             rankings: components["schemas"]["RankedTime"][];
             you: components["schemas"]["RankedTime"] | null;
+        };
+        /** Readiness */
+        Readiness: {
+            /**
+             * Status
+             * @enum {string}
+             */
+            status: "ready" | "not ready";
+            /** Services */
+            services: {
+                [key: string]: string;
+            };
         };
         /** RefundRequest */
         RefundRequest: {
@@ -3917,6 +4321,13 @@ export interface components {
              * @default
              */
             description?: string;
+        };
+        /** ReportSignature */
+        ReportSignature: {
+            /** Keyid */
+            keyid: string;
+            /** Sig */
+            sig: string;
         };
         /** Reservation */
         Reservation: {
@@ -3931,7 +4342,7 @@ export interface components {
             /** Account Id */
             account_id: string;
             /** State */
-            state: string;
+            state: components["schemas"]["ReservationState"];
             /** Message */
             message: string;
             /** Gpu Type */
@@ -4017,7 +4428,7 @@ export interface components {
             /** Editors */
             editors: string[];
             /** Keys */
-            keys: components["schemas"]["gateway__reservations__schemas__UserKey"][];
+            keys: components["schemas"]["LoginKey"][];
             /** Oom Count */
             oom_count: number;
             /** Last Oom At */
@@ -4179,6 +4590,11 @@ export interface components {
              */
             add_users?: components["schemas"]["AddedUser"][];
         };
+        /**
+         * ReservationState
+         * @enum {string}
+         */
+        ReservationState: "pending" | "queued" | "preparing" | "active" | "expiring" | "expired" | "cancelled" | "failed";
         /** ReservationUsage */
         ReservationUsage: {
             /** Usage */
@@ -4246,6 +4662,19 @@ export interface components {
          * @enum {string}
          */
         RoleName: "user" | "operator" | "admin" | "service";
+        /** SampleOutputs */
+        SampleOutputs: {
+            /**
+             * Multi
+             * @constant
+             */
+            multi: true;
+            /** Names */
+            names: string[];
+            /** Values */
+            values: components["schemas"]["SampleValue"][];
+        };
+        SampleValue: boolean | number | string | (boolean | number | string | null)[] | (boolean | number | string | null)[][] | (boolean | number | string | null)[][][] | (boolean | number | string | null)[][][][] | (boolean | number | string | null)[][][][][] | null;
         /** SandboxRequest */
         SandboxRequest: {
             /**
@@ -4331,7 +4760,7 @@ export interface components {
         /** SchedulerPlugin */
         SchedulerPlugin: {
             /** Kind */
-            kind: string;
+            kind: components["schemas"]["SchedulerPluginKind"];
             /** Name */
             name: string;
             /** Distribution */
@@ -4343,6 +4772,11 @@ export interface components {
             /** Queues */
             queues: string[];
         };
+        /**
+         * SchedulerPluginKind
+         * @enum {string}
+         */
+        SchedulerPluginKind: "ordering" | "placement";
         /** SignInOptions */
         SignInOptions: {
             /** Enabled */
@@ -4422,6 +4856,15 @@ export interface components {
             /** Expire Time */
             expire_time: string | null;
         };
+        /** SignedReport */
+        SignedReport: {
+            /** Payloadtype */
+            payloadType: string;
+            /** Payload */
+            payload: string;
+            /** Signatures */
+            signatures: components["schemas"]["ReportSignature"][];
+        };
         /** SizeWait */
         SizeWait: {
             /** Gpu Count */
@@ -4431,6 +4874,11 @@ export interface components {
             /** Eta P90 */
             eta_p90: number | null;
         };
+        /**
+         * SnapshotReason
+         * @enum {string}
+         */
+        SnapshotReason: "interval" | "warning" | "request" | "end";
         /**
          * SpotChoice
          * @enum {string}
@@ -4443,11 +4891,6 @@ export interface components {
             /** P90 Seconds */
             p90_seconds: number;
         };
-        /**
-         * State
-         * @enum {string}
-         */
-        State: "pending" | "queued" | "preparing" | "active" | "expiring" | "expired" | "cancelled" | "failed";
         /** Statement */
         Statement: {
             /** Account Id */
@@ -4484,7 +4927,7 @@ export interface components {
             /** Time */
             time: string | null;
             /** Kind */
-            kind: string;
+            kind: components["schemas"]["PostingKind"];
             /** Amount Usd */
             amount_usd: number;
             /** Description */
@@ -4528,10 +4971,9 @@ export interface components {
             name: string | null;
             /** Problem */
             problem: string;
-            /** Mode */
-            mode: string;
+            mode: components["schemas"]["Mode"];
             /** Timing */
-            timing: string | null;
+            timing: components["schemas"]["TimingMode"] | null;
             /** Profile */
             profile: boolean;
             /** Gpu Type */
@@ -4559,13 +5001,13 @@ export interface components {
             /** Deadline */
             deadline: string | null;
             /** State */
-            state: string;
+            state: components["schemas"]["JobState"];
             /** Status */
-            status: string | null;
+            status: components["schemas"]["FinalStatus"] | null;
             /** Verdict */
-            verdict: string | null;
+            verdict: components["schemas"]["Verdict"] | null;
             /** Timing Status */
-            timing_status: string | null;
+            timing_status: components["schemas"]["Timing"] | null;
             /** Shown Interval */
             shown_interval: number | null;
             /** Message */
@@ -4601,10 +5043,9 @@ export interface components {
             name: string | null;
             /** Problem */
             problem: string;
-            /** Mode */
-            mode: string;
+            mode: components["schemas"]["Mode"];
             /** Timing */
-            timing: string | null;
+            timing: components["schemas"]["TimingMode"] | null;
             /** Profile */
             profile: boolean;
             /** Gpu Type */
@@ -4632,13 +5073,13 @@ export interface components {
             /** Deadline */
             deadline: string | null;
             /** State */
-            state: string;
+            state: components["schemas"]["JobState"];
             /** Status */
-            status: string | null;
+            status: components["schemas"]["FinalStatus"] | null;
             /** Verdict */
-            verdict: string | null;
+            verdict: components["schemas"]["Verdict"] | null;
             /** Timing Status */
-            timing_status: string | null;
+            timing_status: components["schemas"]["Timing"] | null;
             /** Shown Interval */
             shown_interval: number | null;
             /** Message */
@@ -4674,13 +5115,9 @@ export interface components {
             /** Problem Def */
             problem_def: string;
             /** Result */
-            result: {
-                [key: string]: unknown;
-            } | null;
+            result: components["schemas"]["SubmissionResult"] | null;
             /** Request */
-            request: {
-                [key: string]: unknown;
-            };
+            request: components["schemas"]["SubmissionRequest"];
         };
         /** SubmissionIsa */
         SubmissionIsa: {
@@ -4688,7 +5125,7 @@ export interface components {
             id: string;
             /** Isa */
             isa: {
-                [key: string]: unknown;
+                [key: string]: components["schemas"]["KernelIsa"];
             };
             /** Isa Toolchain */
             isa_toolchain: string | null;
@@ -4825,6 +5262,71 @@ export interface components {
              */
             priority?: number;
         };
+        /** SubmissionResult */
+        SubmissionResult: {
+            verdict: components["schemas"]["Verdict"];
+            /** Message */
+            message: string;
+            /** Details */
+            details: string;
+            /** Reason */
+            reason: string;
+            /** Stdout */
+            stdout: string;
+            /** Stderr */
+            stderr: string;
+            /** Has Report */
+            has_report: boolean;
+            /** Billable Seconds */
+            billable_seconds: number;
+            /** Test Results */
+            test_results?: components["schemas"]["TestOutcome"][] | components["schemas"]["CaseTime"][];
+            /** Passed Tests */
+            passed_tests?: number;
+            /** Total Tests */
+            total_tests?: number;
+            debug_info?: components["schemas"]["DebugInfo"];
+            /** Isa */
+            isa?: {
+                [key: string]: components["schemas"]["KernelIsa"];
+            };
+            /** Isa Toolchain */
+            isa_toolchain?: string | null;
+            /** Isa Note */
+            isa_note?: string | null;
+            profile?: components["schemas"]["Profile"];
+            /** Benchmark Results */
+            benchmark_results?: components["schemas"]["CaseTime"][];
+            /** Avg Runtime Ms */
+            avg_runtime_ms?: number;
+            /** Avg Gflops */
+            avg_gflops?: number;
+            timing?: components["schemas"]["Timing"];
+            /** Unproven Because */
+            unproven_because?: string | null;
+            /** Shown Interval */
+            shown_interval?: number | null;
+            /** Converged */
+            converged?: boolean;
+            /** Simulated */
+            simulated?: boolean;
+            /** Timing Mode */
+            timing_mode?: components["schemas"]["TimingMode"] | null;
+            /** Flush Verified */
+            flush_verified?: boolean | null;
+            /** Input */
+            input?: {
+                [key: string]: components["schemas"]["SampleValue"];
+            };
+            /** Output */
+            output?: components["schemas"]["SampleValue"] | components["schemas"]["SampleOutputs"];
+            /** Expected Output */
+            expected_output?: components["schemas"]["SampleValue"] | components["schemas"]["SampleOutputs"];
+            /** Return Code */
+            return_code?: number;
+            /** Truncated */
+            truncated?: boolean;
+        };
         /** TakenSnapshot */
         TakenSnapshot: {
             /** Id */
@@ -4836,7 +5338,7 @@ export interface components {
             /** Files */
             files: number;
             /** Reason */
-            reason: string;
+            reason: components["schemas"]["SnapshotReason"];
             /** Seconds */
             seconds: number;
             /** Is Unchanged */
@@ -4913,6 +5415,32 @@ export interface components {
             /** Failure */
             failure: string;
         };
+        /** TestOutcome */
+        TestOutcome: {
+            /** Test Id */
+            test_id: number;
+            /** Name */
+            name: string;
+            /** Status */
+            status: components["schemas"]["TestStatus"];
+        };
+        /**
+         * TestStatus
+         * @enum {string}
+         */
+        TestStatus: "PASSED" | "FAILED";
+        /** TimedRun */
+        TimedRun: {
+            /** Run Index */
+            run_index: number;
+            /** Runtime Ms */
+            runtime_ms: number;
+        };
+        /**
+         * Timing
+         * @enum {string}
+         */
+        Timing: "VALID" | "INVALID" | "UNSTABLE" | "UNPROVEN";
         /**
          * TimingMode
          * @enum {string}
@@ -5029,7 +5557,7 @@ export interface components {
             /** Email */
             email: string;
             /** Role */
-            role: string;
+            role: components["schemas"]["RoleName"];
             /** Account Id */
             account_id: string;
             /** Create Time */
@@ -5055,6 +5583,21 @@ export interface components {
             github_name?: string | null;
             /** Disabled */
             disabled?: boolean | null;
+        };
+        /** UserKey */
+        UserKey: {
+            /** Id */
+            id: string;
+            /** User Id */
+            user_id: string;
+            /** Name */
+            name: string;
+            /** Type */
+            type: string;
+            /** Fingerprint */
+            fingerprint: string;
+            /** Create Time */
+            create_time: string | null;
         };
         /** UserList */
         UserList: {
@@ -5109,12 +5652,17 @@ export interface components {
              */
             add_editors?: string[];
         };
+        /**
+         * Verdict
+         * @enum {string}
+         */
+        Verdict: "ACCEPTED" | "COMPILE_ERROR" | "COMPILE_LIMIT" | "FORBIDDEN_SOURCE" | "FORBIDDEN_LIBRARY" | "LAUNCH_ERROR" | "RUNTIME_ERROR" | "WRONG_ANSWER" | "PRECISION" | "INPUT_MODIFIED" | "OUT_OF_BOUNDS" | "NONDETERMINISTIC" | "TIME_LIMIT_EXCEEDED" | "MEMORY_LIMIT_EXCEEDED" | "OUTPUT_LIMIT_EXCEEDED" | "TIMING_INVALID" | "UNSTABLE" | "CANCELLED" | "INFRA_ERROR" | "PROBLEM_ERROR";
         /** VmPoolEntry */
         VmPoolEntry: {
             /** Id */
             id: string;
             /** State */
-            state: string;
+            state: components["schemas"]["MachineState"];
             /** Gpu Type */
             gpu_type: string;
             /** Device */
@@ -5125,30 +5673,6 @@ export interface components {
             jobs_run: number;
             /** Cost Usd */
             cost_usd: number;
-        };
-        /** UserKey */
-        gateway__reservations__schemas__UserKey: {
-            /** User */
-            user: string;
-            /** Type */
-            type: string;
-            /** Fingerprint */
-            fingerprint: string;
-        };
-        /** UserKey */
-        gateway__routes__keys__UserKey: {
-            /** Id */
-            id: string;
-            /** User Id */
-            user_id: string;
-            /** Name */
-            name: string;
-            /** Type */
-            type: string;
-            /** Fingerprint */
-            fingerprint: string;
-            /** Create Time */
-            create_time: string | null;
         };
         /** FieldProblem */
         FieldProblem: {
@@ -5212,6 +5736,1128 @@ export interface components {
              */
             retry_after?: number | null;
         };
+        /** BenchmarkResultEvent */
+        BenchmarkResultEvent: {
+            /** Submission Id */
+            submission_id: string;
+            /** Timestamp */
+            timestamp: number;
+            /** Attempt */
+            attempt: number;
+            /** Cost Usd */
+            cost_usd: number;
+            /**
+             * Status
+             * @constant
+             */
+            status: "BENCHMARK_RESULT";
+            result: components["schemas"]["MeasuredCase"];
+            /** Total Tests */
+            total_tests: number;
+        };
+        /**
+         * BenchmarkStage
+         * @enum {string}
+         */
+        BenchmarkStage: "MEASURING" | "AUDITING";
+        /** BenchmarkedEvent */
+        BenchmarkedEvent: {
+            /** Submission Id */
+            submission_id: string;
+            /** Timestamp */
+            timestamp: number;
+            /** Attempt */
+            attempt: number;
+            /** Cost Usd */
+            cost_usd: number;
+            /** Device */
+            device: string | null;
+            /** Device Title */
+            device_title: string | null;
+            timing: components["schemas"]["Timing"];
+            /** Unproven Because */
+            unproven_because: string | null;
+            /** Shown Interval */
+            shown_interval: number | null;
+            /**
+             * Status
+             * @constant
+             */
+            status: "BENCHMARKED";
+            /** Test Results */
+            test_results: components["schemas"]["CaseTime"][];
+            /** Avg Runtime Ms */
+            avg_runtime_ms: number;
+            /** Avg Gflops */
+            avg_gflops: number;
+            /** Total Tests */
+            total_tests: number;
+            /** Converged */
+            converged: boolean;
+            /** Simulated */
+            simulated: boolean;
+            /** Timing Mode */
+            timing_mode: components["schemas"]["TimingMode"] | null;
+            /** Flush Verified */
+            flush_verified: boolean | null;
+        };
+        /** BenchmarkingEvent */
+        BenchmarkingEvent: {
+            /** Submission Id */
+            submission_id: string;
+            /** Timestamp */
+            timestamp: number;
+            /** Attempt */
+            attempt: number;
+            /** Cost Usd */
+            cost_usd: number;
+            /**
+             * Status
+             * @constant
+             */
+            status: "BENCHMARKING";
+            /** Total Tests */
+            total_tests: number;
+            /** Timing Mode */
+            timing_mode: components["schemas"]["TimingMode"] | null;
+            /** Message */
+            message: string;
+            /** Stage */
+            stage?: components["schemas"]["BenchmarkStage"];
+            /** Session */
+            session?: number;
+            /** Sessions */
+            sessions?: number;
+            /** Test Id */
+            test_id?: number;
+            /** Name */
+            name?: string;
+            /** Samples */
+            samples?: number;
+        };
+        /** CheckedEvent */
+        CheckedEvent: {
+            /** Submission Id */
+            submission_id: string;
+            /** Timestamp */
+            timestamp: number;
+            /** Attempt */
+            attempt: number;
+            /** Cost Usd */
+            cost_usd: number;
+            /** Device */
+            device: string | null;
+            /** Device Title */
+            device_title: string | null;
+            /**
+             * Status
+             * @constant
+             */
+            status: "CHECKED";
+            /** Test Results */
+            test_results: components["schemas"]["TestOutcome"][];
+            /** Passed Tests */
+            passed_tests: number;
+            /** Total Tests */
+            total_tests: number;
+        };
+        /** CheckingEvent */
+        CheckingEvent: {
+            /** Submission Id */
+            submission_id: string;
+            /** Timestamp */
+            timestamp: number;
+            /** Attempt */
+            attempt: number;
+            /** Cost Usd */
+            cost_usd: number;
+            /**
+             * Status
+             * @constant
+             */
+            status: "CHECKING";
+            /** Total Tests */
+            total_tests: number;
+            /** Message */
+            message: string;
+        };
+        /** CompiledEvent */
+        CompiledEvent: {
+            /** Submission Id */
+            submission_id: string;
+            /** Timestamp */
+            timestamp: number;
+            /** Attempt */
+            attempt: number;
+            /** Cost Usd */
+            cost_usd: number;
+            /** Isa */
+            isa: {
+                [key: string]: components["schemas"]["KernelIsa"];
+            };
+            /** Isa Toolchain */
+            isa_toolchain: string | null;
+            /** Isa Note */
+            isa_note: string | null;
+            /**
+             * Status
+             * @constant
+             */
+            status: "COMPILED";
+            /** Warnings */
+            warnings: string;
+            /** Duration Ms */
+            duration_ms: number;
+            /** Cached */
+            cached: boolean;
+        };
+        /** CompilingEvent */
+        CompilingEvent: {
+            /** Submission Id */
+            submission_id: string;
+            /** Timestamp */
+            timestamp: number;
+            /** Attempt */
+            attempt: number;
+            /** Cost Usd */
+            cost_usd: number;
+            /** Device */
+            device: string | null;
+            /** Device Title */
+            device_title: string | null;
+            /**
+             * Status
+             * @constant
+             */
+            status: "COMPILING";
+            /** Toolchain */
+            toolchain: string;
+            /** Cached */
+            cached: boolean;
+            /** Command */
+            command: string | null;
+            /** Message */
+            message: string;
+        };
+        /** EndedEvent */
+        EndedEvent: {
+            /** Submission Id */
+            submission_id: string;
+            /** Timestamp */
+            timestamp: number;
+            /** Attempt */
+            attempt: number;
+            /** Cost Usd */
+            cost_usd: number;
+            /** Device */
+            device: string | null;
+            /** Device Title */
+            device_title: string | null;
+            verdict: components["schemas"]["Verdict"];
+            /** Message */
+            message: string;
+            /** Details */
+            details: string;
+            /** Reason */
+            reason: string;
+            /** Stdout */
+            stdout: string;
+            /** Stderr */
+            stderr: string;
+            /** Has Report */
+            has_report: boolean;
+            /** Billable Seconds */
+            billable_seconds: number;
+            /** Test Results */
+            test_results?: components["schemas"]["TestOutcome"][] | components["schemas"]["CaseTime"][];
+            /** Passed Tests */
+            passed_tests?: number;
+            /** Total Tests */
+            total_tests?: number;
+            debug_info?: components["schemas"]["DebugInfo"];
+            /** Isa */
+            isa?: {
+                [key: string]: components["schemas"]["KernelIsa"];
+            };
+            /** Isa Toolchain */
+            isa_toolchain?: string | null;
+            /** Isa Note */
+            isa_note?: string | null;
+            profile?: components["schemas"]["Profile"];
+            /** Benchmark Results */
+            benchmark_results?: components["schemas"]["CaseTime"][];
+            /** Avg Runtime Ms */
+            avg_runtime_ms?: number;
+            /** Avg Gflops */
+            avg_gflops?: number;
+            timing?: components["schemas"]["Timing"];
+            /** Unproven Because */
+            unproven_because?: string | null;
+            /** Shown Interval */
+            shown_interval?: number | null;
+            /** Converged */
+            converged?: boolean;
+            /** Simulated */
+            simulated?: boolean;
+            /** Timing Mode */
+            timing_mode?: components["schemas"]["TimingMode"] | null;
+            /** Flush Verified */
+            flush_verified?: boolean | null;
+            /** Input */
+            input?: {
+                [key: string]: components["schemas"]["SampleValue"];
+            };
+            /** Output */
+            output?: components["schemas"]["SampleValue"] | components["schemas"]["SampleOutputs"];
+            /** Expected Output */
+            expected_output?: components["schemas"]["SampleValue"] | components["schemas"]["SampleOutputs"];
+            /** Return Code */
+            return_code?: number;
+            /** Truncated */
+            truncated?: boolean;
+            /** Status */
+            status: components["schemas"]["FinalStatus"];
+            /** Machine Gpu Type */
+            machine_gpu_type: string | null;
+            /**
+             * Final
+             * @constant
+             */
+            final: true;
+        };
+        /** HeartbeatEvent */
+        HeartbeatEvent: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            status: "heartbeat";
+            /** Submission Id */
+            submission_id?: string;
+            /** Timestamp */
+            timestamp: number;
+        };
+        /** InQueueEvent */
+        InQueueEvent: {
+            /** Submission Id */
+            submission_id: string;
+            /** Timestamp */
+            timestamp: number;
+            /** Attempt */
+            attempt: number;
+            /** Cost Usd */
+            cost_usd: number;
+            /**
+             * Status
+             * @constant
+             */
+            status: "IN_QUEUE";
+            /** Id */
+            id: string;
+            /** Position */
+            position: number | null;
+            /** Eta P50 Seconds */
+            eta_p50_seconds: number | null;
+            /** Eta P90 Seconds */
+            eta_p90_seconds: number | null;
+            /** Remainingsubmissions */
+            remainingSubmissions?: number;
+            /** Message */
+            message: string;
+        };
+        /** MachineFigures */
+        MachineFigures: {
+            /** Id */
+            id: string;
+            /** Provider */
+            provider: string;
+            /** Backend */
+            backend: string;
+            /** Region */
+            region: string;
+            /** Spot */
+            spot: boolean;
+            /** Gpu Type */
+            gpu_type: string;
+            /** Gpu Count */
+            gpu_count: number;
+            /** Device */
+            device: string;
+            /** Device Title */
+            device_title: string;
+            /** Architecture */
+            architecture: string;
+            /** Memory Mib */
+            memory_mib: number;
+            /** Compute Units */
+            compute_units: number;
+            /** Price Usd Per Hour */
+            price_usd_per_hour: number;
+            /** Minimum Billed Seconds */
+            minimum_billed_seconds: number;
+            /** Billing Increment Seconds */
+            billing_increment_seconds: number;
+        };
+        /** MeasuredCase */
+        MeasuredCase: {
+            timing: components["schemas"]["Timing"];
+            /** Unproven Because */
+            unproven_because: string | null;
+            /** Shown Interval */
+            shown_interval: number | null;
+            /** Name */
+            name: string;
+            /** Test Id */
+            test_id: number;
+            /** Runtime Ms */
+            runtime_ms: number;
+            /** Gflops */
+            gflops: number;
+            /** Gbytes Per Second */
+            gbytes_per_second: number;
+            /** Percent Of Roof */
+            percent_of_roof: number | null;
+            /** Bound */
+            bound: components["schemas"]["Bound"] | null;
+            ci: components["schemas"]["ConfidenceInterval"];
+            /** Samples */
+            samples: number;
+            /** Converged */
+            converged: boolean;
+            /** Stopped By */
+            stopped_by: string;
+            /** Min Ms */
+            min_ms: number;
+            /** P5 Ms */
+            p5_ms: number;
+            /** P25 Ms */
+            p25_ms: number;
+            /** P75 Ms */
+            p75_ms: number;
+            /** P95 Ms */
+            p95_ms: number;
+            /** P99 Ms */
+            p99_ms: number;
+            /** Max Ms */
+            max_ms: number;
+            /** Mad Ms */
+            mad_ms: number;
+            /** Bimodality */
+            bimodality: number | null;
+            /** Correlation Time */
+            correlation_time: number;
+            /** Session Medians Ms */
+            session_medians_ms: number[];
+            /** Disagreement */
+            disagreement: number;
+            /** Runs */
+            runs: components["schemas"]["TimedRun"][];
+            /** Audit Ratio */
+            audit_ratio: number | null;
+            /** Audited Calls */
+            audited_calls: number;
+            /** Null Ms */
+            null_ms: number;
+            /** Floor Ms */
+            floor_ms: number | null;
+            /** Hot Ms */
+            hot_ms: number | null;
+            /** First Call Ms */
+            first_call_ms: number;
+            /** Stream Span Ms */
+            stream_span_ms: number | null;
+            /** Device Span Ms */
+            device_span_ms: number | null;
+            /** Flush Bytes */
+            flush_bytes: number;
+            /** Arithmetic Intensity */
+            arithmetic_intensity: number | null;
+            /** Replaced Samples */
+            replaced_samples: number;
+            gpu_metrics: components["schemas"]["GpuMetrics"];
+            /** Device */
+            device: string | null;
+            /** Device Title */
+            device_title: string | null;
+            /** Timing Mode */
+            timing_mode: components["schemas"]["TimingMode"] | null;
+        };
+        /** ProfilingEvent */
+        ProfilingEvent: {
+            /** Submission Id */
+            submission_id: string;
+            /** Timestamp */
+            timestamp: number;
+            /** Attempt */
+            attempt: number;
+            /** Cost Usd */
+            cost_usd: number;
+            /** Device */
+            device: string | null;
+            /** Device Title */
+            device_title: string | null;
+            /**
+             * Status
+             * @constant
+             */
+            status: "PROFILING";
+            /** Tool */
+            tool: string;
+            /** Name */
+            name: string;
+            /** Message */
+            message: string;
+        };
+        /** ProvisioningEvent */
+        ProvisioningEvent: {
+            /** Submission Id */
+            submission_id: string;
+            /** Timestamp */
+            timestamp: number;
+            /** Attempt */
+            attempt: number;
+            /** Cost Usd */
+            cost_usd: number;
+            /** Vm State */
+            vm_state: components["schemas"]["StartKind"] | null;
+            /** Stage */
+            stage: string;
+            machine: components["schemas"]["MachineFigures"] | null;
+            /** Elapsed Seconds */
+            elapsed_seconds: number;
+            /** Estimate Seconds */
+            estimate_seconds: number | null;
+            /** Estimate P90 Seconds */
+            estimate_p90_seconds: number | null;
+            /** Message */
+            message: string;
+            /**
+             * Status
+             * @constant
+             */
+            status: "PROVISIONING";
+        };
+        /** SandboxOutputEvent */
+        SandboxOutputEvent: {
+            /** Submission Id */
+            submission_id: string;
+            /** Timestamp */
+            timestamp: number;
+            /** Attempt */
+            attempt: number;
+            /** Cost Usd */
+            cost_usd: number;
+            /**
+             * Status
+             * @constant
+             */
+            status: "SANDBOX_OUTPUT";
+            /** Stream */
+            stream: string;
+            /** Line */
+            line: string;
+        };
+        /** SandboxRunningEvent */
+        SandboxRunningEvent: {
+            /** Submission Id */
+            submission_id: string;
+            /** Timestamp */
+            timestamp: number;
+            /** Attempt */
+            attempt: number;
+            /** Cost Usd */
+            cost_usd: number;
+            /**
+             * Status
+             * @constant
+             */
+            status: "SANDBOX_RUNNING";
+        };
+        /**
+         * StartKind
+         * @enum {string}
+         */
+        StartKind: "COLD_START" | "WARM_REUSE";
+        /** StreamBrokenEvent */
+        StreamBrokenEvent: {
+            /**
+             * Status
+             * @constant
+             */
+            status: "ERROR";
+            /** Submission Id */
+            submission_id: string;
+            verdict: components["schemas"]["Verdict"];
+            /** Message */
+            message: string;
+            /** Details */
+            details: string;
+        };
+        /** TestResultEvent */
+        TestResultEvent: {
+            /** Submission Id */
+            submission_id: string;
+            /** Timestamp */
+            timestamp: number;
+            /** Attempt */
+            attempt: number;
+            /** Cost Usd */
+            cost_usd: number;
+            /**
+             * Status
+             * @constant
+             */
+            status: "TEST_RESULT";
+            result: components["schemas"]["TestOutcome"];
+            /** Total Tests */
+            total_tests: number;
+        };
+        SubmissionEvent: components["schemas"]["InQueueEvent"] | components["schemas"]["ProvisioningEvent"] | components["schemas"]["CompilingEvent"] | components["schemas"]["CompiledEvent"] | components["schemas"]["CheckingEvent"] | components["schemas"]["TestResultEvent"] | components["schemas"]["CheckedEvent"] | components["schemas"]["BenchmarkingEvent"] | components["schemas"]["BenchmarkResultEvent"] | components["schemas"]["BenchmarkedEvent"] | components["schemas"]["ProfilingEvent"] | components["schemas"]["SandboxRunningEvent"] | components["schemas"]["SandboxOutputEvent"] | components["schemas"]["StreamBrokenEvent"] | components["schemas"]["HeartbeatEvent"] | components["schemas"]["EndedEvent"];
+        /** MachineChange */
+        MachineChange: {
+            /** Status */
+            status: components["schemas"]["MachineState"];
+            /** Timestamp */
+            timestamp: number;
+            /** Previous State */
+            previous_state: components["schemas"]["MachineState"];
+            /** Reason */
+            reason: string;
+            /** Stage */
+            stage: string;
+            /** Elapsed Seconds */
+            elapsed_seconds: number;
+            /** Estimate Seconds */
+            estimate_seconds: number | null;
+            /** Estimate P90 Seconds */
+            estimate_p90_seconds: number | null;
+            machine: components["schemas"]["Machine"];
+            /**
+             * Final
+             * @constant
+             */
+            final?: true;
+        };
+        MachineEvent: components["schemas"]["MachineChange"] | components["schemas"]["HeartbeatEvent"];
+        /** ReservationActiveEvent */
+        ReservationActiveEvent: {
+            /** Reservation Id */
+            reservation_id: string;
+            /** Timestamp */
+            timestamp: number;
+            /** Attempt */
+            attempt: number;
+            /** Cost Usd */
+            cost_usd: number;
+            /** Node */
+            node?: number;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            status: "ACTIVE";
+            /**
+             * Expires At
+             * Format: date-time
+             */
+            expires_at: string | null;
+            /** Host Key */
+            host_key: string;
+            /** Login User */
+            login_user: string;
+            /** Gaps */
+            gaps: string[];
+            /** Ssh Command */
+            ssh_command: string;
+        };
+        /** ReservationBuildingEvent */
+        ReservationBuildingEvent: {
+            /** Reservation Id */
+            reservation_id: string;
+            /** Timestamp */
+            timestamp: number;
+            /** Attempt */
+            attempt: number;
+            /** Cost Usd */
+            cost_usd: number;
+            /** Node */
+            node?: number;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            status: "BUILDING";
+            /** Text */
+            text: string;
+        };
+        /** ReservationCommandEndedEvent */
+        ReservationCommandEndedEvent: {
+            /** Reservation Id */
+            reservation_id: string;
+            /** Timestamp */
+            timestamp: number;
+            /** Attempt */
+            attempt: number;
+            /** Cost Usd */
+            cost_usd: number;
+            /** Node */
+            node?: number;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            status: "COMMAND_ENDED";
+            /** Exit Status */
+            exit_status: number;
+        };
+        /** ReservationDiskEvent */
+        ReservationDiskEvent: {
+            /** Reservation Id */
+            reservation_id: string;
+            /** Timestamp */
+            timestamp: number;
+            /** Attempt */
+            attempt: number;
+            /** Cost Usd */
+            cost_usd: number;
+            /** Node */
+            node?: number;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            status: "DISK";
+            /** Used Bytes */
+            used_bytes: number;
+            /** Share Bytes */
+            share_bytes: number;
+        };
+        /** ReservationEndedEvent */
+        ReservationEndedEvent: {
+            /** Reservation Id */
+            reservation_id: string;
+            /** Timestamp */
+            timestamp: number;
+            /** Attempt */
+            attempt: number;
+            /** Cost Usd */
+            cost_usd: number;
+            /** Node */
+            node?: number;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            status: "CANCELLED" | "EXPIRED" | "FAILED";
+            /** Message */
+            message: string;
+            /**
+             * Final
+             * @constant
+             */
+            final: true;
+        };
+        /** ReservationEndingEvent */
+        ReservationEndingEvent: {
+            /** Reservation Id */
+            reservation_id: string;
+            /** Timestamp */
+            timestamp: number;
+            /** Attempt */
+            attempt: number;
+            /** Cost Usd */
+            cost_usd: number;
+            /** Node */
+            node?: number;
+            /** User Id */
+            user_id: string;
+            /** By */
+            by?: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            status: "ENDING";
+            /** Message */
+            message: string;
+        };
+        /** ReservationExpiringEvent */
+        ReservationExpiringEvent: {
+            /** Reservation Id */
+            reservation_id: string;
+            /** Timestamp */
+            timestamp: number;
+            /** Attempt */
+            attempt: number;
+            /** Cost Usd */
+            cost_usd: number;
+            /** Node */
+            node?: number;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            status: "EXPIRING";
+        };
+        /** ReservationExtendedEvent */
+        ReservationExtendedEvent: {
+            /** Reservation Id */
+            reservation_id: string;
+            /** Timestamp */
+            timestamp: number;
+            /** Attempt */
+            attempt: number;
+            /** Cost Usd */
+            cost_usd: number;
+            /** Node */
+            node?: number;
+            /** User Id */
+            user_id: string;
+            /** By */
+            by?: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            status: "EXTENDED";
+            /** Hours */
+            hours: number;
+            /**
+             * Expires At
+             * Format: date-time
+             */
+            expires_at: string | null;
+        };
+        /** ReservationLoginEvent */
+        ReservationLoginEvent: {
+            /** Reservation Id */
+            reservation_id: string;
+            /** Timestamp */
+            timestamp: number;
+            /** Attempt */
+            attempt: number;
+            /** Cost Usd */
+            cost_usd: number;
+            /** Node */
+            node?: number;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            status: "LOGIN" | "LOGOUT";
+            /** Connection */
+            connection: number;
+            /** User */
+            user: string;
+            /** Fingerprint */
+            fingerprint: string;
+        };
+        /** ReservationNoShowEvent */
+        ReservationNoShowEvent: {
+            /** Reservation Id */
+            reservation_id: string;
+            /** Timestamp */
+            timestamp: number;
+            /** Attempt */
+            attempt: number;
+            /** Cost Usd */
+            cost_usd: number;
+            /** Node */
+            node?: number;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            status: "NO_SHOW";
+            /**
+             * Ends At
+             * Format: date-time
+             */
+            ends_at: string | null;
+        };
+        /** ReservationNotifiedEvent */
+        ReservationNotifiedEvent: {
+            /** Reservation Id */
+            reservation_id: string;
+            /** Timestamp */
+            timestamp: number;
+            /** Attempt */
+            attempt: number;
+            /** Cost Usd */
+            cost_usd: number;
+            /** Node */
+            node?: number;
+            /** User Id */
+            user_id: string;
+            /** By */
+            by?: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            status: "NOTIFIED";
+            /** Text */
+            text: string;
+            /** Terminals */
+            terminals: number;
+        };
+        /** ReservationOomEvent */
+        ReservationOomEvent: {
+            /** Reservation Id */
+            reservation_id: string;
+            /** Timestamp */
+            timestamp: number;
+            /** Attempt */
+            attempt: number;
+            /** Cost Usd */
+            cost_usd: number;
+            /** Node */
+            node?: number;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            status: "OOM";
+            /** Oom Count */
+            oom_count: number;
+        };
+        /** ReservationPendingEvent */
+        ReservationPendingEvent: {
+            /** Reservation Id */
+            reservation_id: string;
+            /** Timestamp */
+            timestamp: number;
+            /** Attempt */
+            attempt: number;
+            /** Cost Usd */
+            cost_usd: number;
+            /** Node */
+            node?: number;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            status: "PENDING";
+            /**
+             * Start Time
+             * Format: date-time
+             */
+            start_time: string | null;
+        };
+        /** ReservationPreparingEvent */
+        ReservationPreparingEvent: {
+            /** Reservation Id */
+            reservation_id: string;
+            /** Timestamp */
+            timestamp: number;
+            /** Attempt */
+            attempt: number;
+            /** Cost Usd */
+            cost_usd: number;
+            /** Node */
+            node?: number;
+            /** Vm State */
+            vm_state: components["schemas"]["StartKind"] | null;
+            /** Stage */
+            stage: string;
+            machine: components["schemas"]["MachineFigures"] | null;
+            /** Elapsed Seconds */
+            elapsed_seconds: number;
+            /** Estimate Seconds */
+            estimate_seconds: number | null;
+            /** Estimate P90 Seconds */
+            estimate_p90_seconds: number | null;
+            /** Message */
+            message: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            status: "PREPARING";
+        };
+        /** ReservationProgressEvent */
+        ReservationProgressEvent: {
+            /** Reservation Id */
+            reservation_id: string;
+            /** Timestamp */
+            timestamp: number;
+            /** Attempt */
+            attempt: number;
+            /** Cost Usd */
+            cost_usd: number;
+            /** Node */
+            node?: number;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            status: "FETCHING" | "RESTORING";
+            /** Percent */
+            percent: number;
+        };
+        /** ReservationQueuedEvent */
+        ReservationQueuedEvent: {
+            /** Reservation Id */
+            reservation_id: string;
+            /** Timestamp */
+            timestamp: number;
+            /** Attempt */
+            attempt: number;
+            /** Cost Usd */
+            cost_usd: number;
+            /** Node */
+            node?: number;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            status: "QUEUED";
+            /** Position */
+            position: number | null;
+            /** Eta P50 */
+            eta_p50: number | null;
+            /** Eta P90 */
+            eta_p90: number | null;
+            /** Message */
+            message: string;
+        };
+        /** ReservationRecalledEvent */
+        ReservationRecalledEvent: {
+            /** Reservation Id */
+            reservation_id: string;
+            /** Timestamp */
+            timestamp: number;
+            /** Attempt */
+            attempt: number;
+            /** Cost Usd */
+            cost_usd: number;
+            /** Node */
+            node?: number;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            status: "RECALLED";
+            /** Queue */
+            queue: string;
+            /**
+             * Ends At
+             * Format: date-time
+             */
+            ends_at: string | null;
+            /** Message */
+            message: string;
+        };
+        /** ReservationSnapshotEvent */
+        ReservationSnapshotEvent: {
+            /** Reservation Id */
+            reservation_id: string;
+            /** Timestamp */
+            timestamp: number;
+            /** Attempt */
+            attempt: number;
+            /** Cost Usd */
+            cost_usd: number;
+            /** Node */
+            node?: number;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            status: "SNAPSHOT";
+            /** Reason */
+            reason: components["schemas"]["SnapshotReason"];
+            /** Seconds */
+            seconds: number;
+            /** Fault */
+            fault: string | null;
+            /**
+             * Time
+             * Format: date-time
+             */
+            time?: string | null;
+            /** Size Bytes */
+            size_bytes?: number;
+            /** Files */
+            files?: number;
+            /** Skipped */
+            skipped?: number;
+            /** Is Unchanged */
+            is_unchanged?: boolean;
+        };
+        /** ReservationStepEvent */
+        ReservationStepEvent: {
+            /** Reservation Id */
+            reservation_id: string;
+            /** Timestamp */
+            timestamp: number;
+            /** Attempt */
+            attempt: number;
+            /** Cost Usd */
+            cost_usd: number;
+            /** Node */
+            node?: number;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            status: "STEP";
+            /** Name */
+            name: string;
+            /** Seconds */
+            seconds: number;
+        };
+        /** ReservationUsersChangedEvent */
+        ReservationUsersChangedEvent: {
+            /** Reservation Id */
+            reservation_id: string;
+            /** Timestamp */
+            timestamp: number;
+            /** Attempt */
+            attempt: number;
+            /** Cost Usd */
+            cost_usd: number;
+            /** Node */
+            node?: number;
+            /** User Id */
+            user_id: string;
+            /** By */
+            by?: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            status: "USERS_CHANGED";
+            /** Users */
+            users: string[];
+            /** Added */
+            added: string[];
+            /** Removed */
+            removed: string[];
+            /** Editors */
+            editors: string[];
+        };
+        /** ReservationWarningEvent */
+        ReservationWarningEvent: {
+            /** Reservation Id */
+            reservation_id: string;
+            /** Timestamp */
+            timestamp: number;
+            /** Attempt */
+            attempt: number;
+            /** Cost Usd */
+            cost_usd: number;
+            /** Node */
+            node?: number;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            status: "WARNING";
+            /** Minutes Left */
+            minutes_left: number;
+        };
+        ReservationEvent: components["schemas"]["ReservationPendingEvent"] | components["schemas"]["ReservationQueuedEvent"] | components["schemas"]["ReservationPreparingEvent"] | components["schemas"]["ReservationStepEvent"] | components["schemas"]["ReservationActiveEvent"] | components["schemas"]["ReservationLoginEvent"] | components["schemas"]["ReservationOomEvent"] | components["schemas"]["ReservationBuildingEvent"] | components["schemas"]["ReservationProgressEvent"] | components["schemas"]["ReservationCommandEndedEvent"] | components["schemas"]["ReservationSnapshotEvent"] | components["schemas"]["ReservationDiskEvent"] | components["schemas"]["ReservationWarningEvent"] | components["schemas"]["ReservationExtendedEvent"] | components["schemas"]["ReservationUsersChangedEvent"] | components["schemas"]["ReservationNotifiedEvent"] | components["schemas"]["ReservationEndingEvent"] | components["schemas"]["ReservationNoShowEvent"] | components["schemas"]["ReservationRecalledEvent"] | components["schemas"]["ReservationExpiringEvent"] | components["schemas"]["ReservationEndedEvent"] | components["schemas"]["HeartbeatEvent"];
     };
     responses: never;
     parameters: never;
@@ -5221,7 +6867,7 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
-    list_submissions_api_v1_submissions_get: {
+    list_submissions: {
         parameters: {
             query?: {
                 page_size?: number;
@@ -5229,12 +6875,12 @@ export interface operations {
                 problem?: string;
                 account_id?: string;
                 user_id?: string;
-                state?: ("QUEUED" | "PROVISIONING" | "RUNNING" | "SETTLING" | "FINISHED" | "CANCELLED" | "FAILED")[];
-                verdict?: ("ACCEPTED" | "COMPILE_ERROR" | "COMPILE_LIMIT" | "FORBIDDEN_SOURCE" | "FORBIDDEN_LIBRARY" | "LAUNCH_ERROR" | "RUNTIME_ERROR" | "WRONG_ANSWER" | "PRECISION" | "INPUT_MODIFIED" | "OUT_OF_BOUNDS" | "NONDETERMINISTIC" | "TIME_LIMIT_EXCEEDED" | "MEMORY_LIMIT_EXCEEDED" | "OUTPUT_LIMIT_EXCEEDED" | "TIMING_INVALID" | "UNSTABLE" | "CANCELLED" | "INFRA_ERROR" | "PROBLEM_ERROR")[];
+                state?: components["schemas"]["JobState"][];
+                verdict?: components["schemas"]["Verdict"][];
                 mode?: components["schemas"]["Mode"][];
                 queue?: string;
-                since?: (string | unknown | unknown) | null;
-                until?: (string | unknown | unknown) | null;
+                since?: string | null;
+                until?: string | null;
             };
             header?: never;
             path?: never;
@@ -5252,7 +6898,7 @@ export interface operations {
             };
         };
     };
-    submit_api_v1_submissions_post: {
+    create_submission: {
         parameters: {
             query?: never;
             header?: {
@@ -5277,7 +6923,7 @@ export interface operations {
             };
         };
     };
-    quote_api_v1_submissions_quote_post: {
+    quote_submission: {
         parameters: {
             query?: never;
             header?: never;
@@ -5300,7 +6946,7 @@ export interface operations {
             };
         };
     };
-    get_submission_api_v1_submissions__submission_id__get: {
+    get_submission: {
         parameters: {
             query?: never;
             header?: never;
@@ -5321,7 +6967,7 @@ export interface operations {
             };
         };
     };
-    follow_submission_api_v1_submissions__submission_id__events_get: {
+    stream_submission_events: {
         parameters: {
             query?: {
                 after?: string | null;
@@ -5341,7 +6987,11 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "text/event-stream": unknown;
+                    "text/event-stream": {
+                        event: string;
+                        id?: string;
+                        data: string;
+                    };
                 };
             };
             204: {
@@ -5352,7 +7002,7 @@ export interface operations {
             };
         };
     };
-    get_isa_api_v1_submissions__submission_id__isa_get: {
+    get_submission_isa: {
         parameters: {
             query?: never;
             header?: never;
@@ -5373,7 +7023,7 @@ export interface operations {
             };
         };
     };
-    get_report_api_v1_submissions__submission_id__report_get: {
+    get_submission_report: {
         parameters: {
             query?: never;
             header?: never;
@@ -5389,12 +7039,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": unknown;
+                    "application/json": components["schemas"]["SignedReport"];
                 };
             };
         };
     };
-    cancel_submission_api_v1_submissions__submission_id__cancel_post: {
+    cancel_submission: {
         parameters: {
             query?: never;
             header?: never;
@@ -5415,7 +7065,31 @@ export interface operations {
             };
         };
     };
-    list_problems_api_v1_problems_get: {
+    follow_topics: {
+        parameters: {
+            query: {
+                topic: string[];
+                after?: string | null;
+            };
+            header?: {
+                "last-event-id"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": unknown;
+                };
+            };
+        };
+    };
+    list_problems: {
         parameters: {
             query?: never;
             header?: never;
@@ -5434,7 +7108,7 @@ export interface operations {
             };
         };
     };
-    get_problem_api_v1_problems__slug__get: {
+    get_problem: {
         parameters: {
             query?: {
                 dtype?: string;
@@ -5457,7 +7131,7 @@ export interface operations {
             };
         };
     };
-    list_gpu_types_api_v1_gpu_types_get: {
+    list_gpu_types: {
         parameters: {
             query?: never;
             header?: never;
@@ -5476,7 +7150,7 @@ export interface operations {
             };
         };
     };
-    list_machines_api_v1_machines_get: {
+    list_machines: {
         parameters: {
             query?: {
                 include_ended?: boolean;
@@ -5497,7 +7171,7 @@ export interface operations {
             };
         };
     };
-    request_machine_api_v1_machines_post: {
+    request_machine: {
         parameters: {
             query?: never;
             header?: {
@@ -5522,7 +7196,7 @@ export interface operations {
             };
         };
     };
-    get_machine_api_v1_machines__machine_id__get: {
+    get_machine: {
         parameters: {
             query?: never;
             header?: never;
@@ -5543,7 +7217,7 @@ export interface operations {
             };
         };
     };
-    follow_machine_api_v1_machines__machine_id__events_get: {
+    stream_machine_events: {
         parameters: {
             query?: {
                 after?: string | null;
@@ -5563,7 +7237,11 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "text/event-stream": unknown;
+                    "text/event-stream": {
+                        event: string;
+                        id?: string;
+                        data: string;
+                    };
                 };
             };
             204: {
@@ -5574,7 +7252,7 @@ export interface operations {
             };
         };
     };
-    drain_machine_api_v1_machines__machine_id__drain_post: {
+    drain_machine: {
         parameters: {
             query?: {
                 reason?: string;
@@ -5598,7 +7276,7 @@ export interface operations {
             };
         };
     };
-    stop_machine_api_v1_machines__machine_id__stop_post: {
+    stop_machine: {
         parameters: {
             query?: {
                 reason?: string;
@@ -5622,7 +7300,7 @@ export interface operations {
             };
         };
     };
-    get_machine_logs_api_v1_machines__machine_id__logs_get: {
+    get_machine_logs: {
         parameters: {
             query?: {
                 follow?: boolean;
@@ -5641,12 +7319,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "text/plain": unknown;
+                    "text/plain": string;
                 };
             };
         };
     };
-    list_offers_api_v1_offers_get: {
+    list_offers: {
         parameters: {
             query?: {
                 gpu_type?: string;
@@ -5667,7 +7345,7 @@ export interface operations {
             };
         };
     };
-    diagnose_providers_api_v1_providers_diagnosis_get: {
+    diagnose_providers: {
         parameters: {
             query?: never;
             header?: never;
@@ -5686,7 +7364,7 @@ export interface operations {
             };
         };
     };
-    resume_renting_api_v1_providers_resume_post: {
+    resume_renting: {
         parameters: {
             query?: {
                 gpu_type?: string;
@@ -5707,7 +7385,7 @@ export interface operations {
             };
         };
     };
-    get_me_api_v1_me_get: {
+    get_me: {
         parameters: {
             query?: never;
             header?: never;
@@ -5726,7 +7404,7 @@ export interface operations {
             };
         };
     };
-    get_notices_api_v1_me_notices_get: {
+    get_notices: {
         parameters: {
             query?: {
                 user?: string;
@@ -5747,7 +7425,7 @@ export interface operations {
             };
         };
     };
-    set_notices_api_v1_me_notices_patch: {
+    set_notices: {
         parameters: {
             query?: {
                 user?: string;
@@ -5772,7 +7450,7 @@ export interface operations {
             };
         };
     };
-    get_limits_api_v1_limits_get: {
+    get_limits: {
         parameters: {
             query?: {
                 account_id?: string;
@@ -5793,7 +7471,7 @@ export interface operations {
             };
         };
     };
-    get_costs_api_v1_costs_get: {
+    get_costs: {
         parameters: {
             query?: {
                 page_size?: number;
@@ -5815,11 +7493,11 @@ export interface operations {
             };
         };
     };
-    get_report_api_v1_billing_report_get: {
+    get_cost_report: {
         parameters: {
             query?: {
-                from?: (string | unknown | unknown) | null;
-                to?: (string | unknown | unknown) | null;
+                from?: string | null;
+                to?: string | null;
             };
             header?: never;
             path?: never;
@@ -5837,7 +7515,7 @@ export interface operations {
             };
         };
     };
-    verify_ledger_api_v1_billing_verify_get: {
+    verify_ledger: {
         parameters: {
             query?: never;
             header?: never;
@@ -5856,11 +7534,11 @@ export interface operations {
             };
         };
     };
-    get_statement_api_v1_billing_statement_get: {
+    get_statement: {
         parameters: {
             query?: {
-                from?: (string | unknown | unknown) | null;
-                to?: (string | unknown | unknown) | null;
+                from?: string | null;
+                to?: string | null;
                 account_id?: string;
                 user_id?: string;
                 format?: "json" | "csv" | "html";
@@ -5877,13 +7555,13 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Statement"];
-                    "text/csv": unknown;
-                    "text/html": unknown;
+                    "text/csv": string;
+                    "text/html": string;
                 };
             };
         };
     };
-    list_grants_api_v1_billing_grants_get: {
+    list_grants: {
         parameters: {
             query?: {
                 account_id?: string;
@@ -5904,7 +7582,7 @@ export interface operations {
             };
         };
     };
-    grant_credit_api_v1_billing_grants_post: {
+    grant_credit: {
         parameters: {
             query?: never;
             header?: {
@@ -5929,7 +7607,7 @@ export interface operations {
             };
         };
     };
-    revoke_credit_api_v1_billing_revocations_post: {
+    revoke_credit: {
         parameters: {
             query?: never;
             header?: {
@@ -5954,7 +7632,7 @@ export interface operations {
             };
         };
     };
-    refund_charge_api_v1_billing_refunds_post: {
+    refund_charge: {
         parameters: {
             query?: never;
             header?: {
@@ -5979,7 +7657,7 @@ export interface operations {
             };
         };
     };
-    list_budgets_api_v1_billing_budgets_get: {
+    list_budgets: {
         parameters: {
             query?: never;
             header?: never;
@@ -5998,7 +7676,7 @@ export interface operations {
             };
         };
     };
-    set_budget_api_v1_billing_budgets_put: {
+    set_budget: {
         parameters: {
             query?: never;
             header?: never;
@@ -6021,7 +7699,7 @@ export interface operations {
             };
         };
     };
-    remove_budget_api_v1_billing_budgets__budget_id__delete: {
+    remove_budget: {
         parameters: {
             query?: never;
             header?: never;
@@ -6040,7 +7718,7 @@ export interface operations {
             };
         };
     };
-    list_prices_api_v1_prices_get: {
+    list_prices: {
         parameters: {
             query?: never;
             header?: never;
@@ -6059,7 +7737,7 @@ export interface operations {
             };
         };
     };
-    set_price_api_v1_prices_post: {
+    set_price: {
         parameters: {
             query?: never;
             header?: never;
@@ -6082,7 +7760,7 @@ export interface operations {
             };
         };
     };
-    list_price_periods_api_v1_prices_history_get: {
+    list_price_periods: {
         parameters: {
             query?: {
                 gpu_type?: string;
@@ -6103,7 +7781,7 @@ export interface operations {
             };
         };
     };
-    get_quote_api_v1_quote_get: {
+    get_quote: {
         parameters: {
             query?: {
                 gpu_type?: string[] | null;
@@ -6128,7 +7806,7 @@ export interface operations {
             };
         };
     };
-    get_projections_api_v1_billing_projections_get: {
+    get_projections: {
         parameters: {
             query?: {
                 operator?: boolean;
@@ -6150,7 +7828,7 @@ export interface operations {
             };
         };
     };
-    list_rankings_api_v1_rankings_get: {
+    list_rankings: {
         parameters: {
             query: {
                 problem: string;
@@ -6175,7 +7853,7 @@ export interface operations {
             };
         };
     };
-    compare_api_v1_comparisons_get: {
+    compare_submissions: {
         parameters: {
             query: {
                 base: string;
@@ -6197,7 +7875,7 @@ export interface operations {
             };
         };
     };
-    list_queues_api_v1_queues_get: {
+    list_queues: {
         parameters: {
             query?: never;
             header?: never;
@@ -6216,7 +7894,7 @@ export interface operations {
             };
         };
     };
-    apply_queues_api_v1_queues_apply_post: {
+    apply_queues: {
         parameters: {
             query?: never;
             header?: never;
@@ -6239,7 +7917,7 @@ export interface operations {
             };
         };
     };
-    close_queue_api_v1_queues__name__close_post: {
+    close_queue: {
         parameters: {
             query?: never;
             header?: never;
@@ -6260,7 +7938,7 @@ export interface operations {
             };
         };
     };
-    open_queue_api_v1_queues__name__open_post: {
+    open_queue: {
         parameters: {
             query?: never;
             header?: never;
@@ -6281,7 +7959,7 @@ export interface operations {
             };
         };
     };
-    begin_maintenance_api_v1_gpu_types__gpu_type__maintenance_put: {
+    begin_maintenance: {
         parameters: {
             query?: never;
             header?: never;
@@ -6304,7 +7982,7 @@ export interface operations {
             };
         };
     };
-    end_maintenance_api_v1_gpu_types__gpu_type__maintenance_delete: {
+    end_maintenance: {
         parameters: {
             query?: never;
             header?: never;
@@ -6323,7 +8001,7 @@ export interface operations {
             };
         };
     };
-    remove_queue_api_v1_queues__name__delete: {
+    remove_queue: {
         parameters: {
             query?: never;
             header?: never;
@@ -6344,7 +8022,7 @@ export interface operations {
             };
         };
     };
-    explain_api_v1_submissions__submission_id__why_get: {
+    explain_submission: {
         parameters: {
             query?: {
                 machines?: number;
@@ -6367,7 +8045,7 @@ export interface operations {
             };
         };
     };
-    upload_build_context_api_v1_build_contexts_post: {
+    upload_build_context: {
         parameters: {
             query?: never;
             header?: never;
@@ -6390,10 +8068,10 @@ export interface operations {
             };
         };
     };
-    list_reservations_api_v1_reservations_get: {
+    list_reservations: {
         parameters: {
             query?: {
-                state?: components["schemas"]["State"][] | null;
+                state?: components["schemas"]["ReservationState"][] | null;
                 user_id?: string;
                 page_size?: number;
                 page_token?: string;
@@ -6414,7 +8092,7 @@ export interface operations {
             };
         };
     };
-    reserve_api_v1_reservations_post: {
+    create_reservation: {
         parameters: {
             query?: never;
             header?: {
@@ -6439,7 +8117,7 @@ export interface operations {
             };
         };
     };
-    quote_api_v1_reservations_quote_post: {
+    quote_reservation: {
         parameters: {
             query?: never;
             header?: never;
@@ -6462,7 +8140,7 @@ export interface operations {
             };
         };
     };
-    get_usage_api_v1_reservations_usage_get: {
+    get_reservation_usage: {
         parameters: {
             query?: {
                 days?: number;
@@ -6483,7 +8161,7 @@ export interface operations {
             };
         };
     };
-    get_calendar_api_v1_reservations_calendar_get: {
+    get_reservation_calendar: {
         parameters: {
             query?: {
                 gpu_type?: string;
@@ -6504,7 +8182,7 @@ export interface operations {
             };
         };
     };
-    get_reservation_api_v1_reservations__reservation_id__get: {
+    get_reservation: {
         parameters: {
             query?: never;
             header?: never;
@@ -6525,7 +8203,7 @@ export interface operations {
             };
         };
     };
-    rename_api_v1_reservations__reservation_id__patch: {
+    rename_reservation: {
         parameters: {
             query?: never;
             header?: never;
@@ -6550,7 +8228,7 @@ export interface operations {
             };
         };
     };
-    follow_reservation_api_v1_reservations__reservation_id__events_get: {
+    stream_reservation_events: {
         parameters: {
             query?: {
                 after?: string | null;
@@ -6570,7 +8248,11 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "text/event-stream": unknown;
+                    "text/event-stream": {
+                        event: string;
+                        id?: string;
+                        data: string;
+                    };
                 };
             };
             204: {
@@ -6581,7 +8263,7 @@ export interface operations {
             };
         };
     };
-    cancel_reservation_api_v1_reservations__reservation_id__cancel_post: {
+    cancel_reservation: {
         parameters: {
             query?: {
                 reason?: string;
@@ -6604,7 +8286,7 @@ export interface operations {
             };
         };
     };
-    extend_api_v1_reservations__reservation_id__extend_post: {
+    extend_reservation: {
         parameters: {
             query?: never;
             header?: {
@@ -6631,7 +8313,7 @@ export interface operations {
             };
         };
     };
-    change_users_api_v1_reservations__reservation_id__users_post: {
+    change_reservation_users: {
         parameters: {
             query?: never;
             header?: never;
@@ -6656,7 +8338,7 @@ export interface operations {
             };
         };
     };
-    notify_api_v1_reservations__reservation_id__notify_post: {
+    notify_reservation: {
         parameters: {
             query?: never;
             header?: never;
@@ -6681,7 +8363,7 @@ export interface operations {
             };
         };
     };
-    describe_tunnel_api_v1_reservations__reservation_id__tunnel_get: {
+    describe_tunnel: {
         parameters: {
             query?: {
                 node?: number;
@@ -6702,7 +8384,7 @@ export interface operations {
             };
         };
     };
-    get_availability_api_v1_availability_get: {
+    get_availability: {
         parameters: {
             query?: {
                 gpu_type?: string;
@@ -6723,7 +8405,7 @@ export interface operations {
             };
         };
     };
-    list_disks_api_v1_disks_get: {
+    list_disks: {
         parameters: {
             query?: {
                 user_id?: string;
@@ -6745,7 +8427,7 @@ export interface operations {
             };
         };
     };
-    create_api_v1_disks_post: {
+    create_disk: {
         parameters: {
             query?: never;
             header?: never;
@@ -6768,7 +8450,7 @@ export interface operations {
             };
         };
     };
-    delete_api_v1_disks__name__delete: {
+    delete_disk: {
         parameters: {
             query?: {
                 user_id?: string;
@@ -6791,7 +8473,7 @@ export interface operations {
             };
         };
     };
-    rename_api_v1_disks__name__patch: {
+    rename_disk: {
         parameters: {
             query?: {
                 user_id?: string;
@@ -6818,7 +8500,7 @@ export interface operations {
             };
         };
     };
-    clone_api_v1_disks__name__clone_post: {
+    clone_disk: {
         parameters: {
             query?: {
                 user_id?: string;
@@ -6845,7 +8527,7 @@ export interface operations {
             };
         };
     };
-    get_content_api_v1_disks__name__content_get: {
+    get_disk_content: {
         parameters: {
             query?: {
                 user_id?: string;
@@ -6868,7 +8550,7 @@ export interface operations {
             };
         };
     };
-    take_snapshot_api_v1_disks__name__snapshot_post: {
+    take_disk_snapshot: {
         parameters: {
             query?: {
                 user_id?: string;
@@ -6891,7 +8573,7 @@ export interface operations {
             };
         };
     };
-    list_tokens_api_v1_tokens_get: {
+    list_tokens: {
         parameters: {
             query?: {
                 account_id?: string;
@@ -6913,7 +8595,7 @@ export interface operations {
             };
         };
     };
-    create_token_api_v1_tokens_post: {
+    create_token: {
         parameters: {
             query?: never;
             header?: never;
@@ -6936,7 +8618,7 @@ export interface operations {
             };
         };
     };
-    revoke_token_api_v1_tokens__token_id__delete: {
+    revoke_token: {
         parameters: {
             query?: never;
             header?: never;
@@ -6955,7 +8637,7 @@ export interface operations {
             };
         };
     };
-    list_keys_api_v1_keys_get: {
+    list_keys: {
         parameters: {
             query?: {
                 user?: string;
@@ -6976,7 +8658,7 @@ export interface operations {
             };
         };
     };
-    add_key_api_v1_keys_post: {
+    add_key: {
         parameters: {
             query?: {
                 user?: string;
@@ -6996,12 +8678,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["gateway__routes__keys__UserKey"];
+                    "application/json": components["schemas"]["UserKey"];
                 };
             };
         };
     };
-    finish_claim_api_v1_keys_claims_put: {
+    finish_claim: {
         parameters: {
             query?: never;
             header?: never;
@@ -7024,7 +8706,7 @@ export interface operations {
             };
         };
     };
-    begin_claim_api_v1_keys_claims_post: {
+    begin_claim: {
         parameters: {
             query?: never;
             header?: never;
@@ -7047,7 +8729,7 @@ export interface operations {
             };
         };
     };
-    remove_key_api_v1_keys__key__delete: {
+    remove_key: {
         parameters: {
             query?: never;
             header?: never;
@@ -7066,7 +8748,7 @@ export interface operations {
             };
         };
     };
-    list_accounts_api_v1_accounts_get: {
+    list_accounts: {
         parameters: {
             query?: never;
             header?: never;
@@ -7085,7 +8767,7 @@ export interface operations {
             };
         };
     };
-    create_account_api_v1_accounts_post: {
+    create_account: {
         parameters: {
             query?: never;
             header?: never;
@@ -7108,7 +8790,7 @@ export interface operations {
             };
         };
     };
-    get_account_api_v1_accounts__account__get: {
+    get_account: {
         parameters: {
             query?: never;
             header?: never;
@@ -7129,7 +8811,7 @@ export interface operations {
             };
         };
     };
-    list_users_api_v1_users_get: {
+    list_users: {
         parameters: {
             query?: never;
             header?: never;
@@ -7148,7 +8830,7 @@ export interface operations {
             };
         };
     };
-    create_user_api_v1_users_post: {
+    create_user: {
         parameters: {
             query?: never;
             header?: never;
@@ -7171,7 +8853,7 @@ export interface operations {
             };
         };
     };
-    get_user_api_v1_users__user__get: {
+    get_user: {
         parameters: {
             query?: never;
             header?: never;
@@ -7192,7 +8874,7 @@ export interface operations {
             };
         };
     };
-    update_user_api_v1_users__user__patch: {
+    update_user: {
         parameters: {
             query?: never;
             header?: never;
@@ -7217,7 +8899,7 @@ export interface operations {
             };
         };
     };
-    list_teams_api_v1_teams_get: {
+    list_teams: {
         parameters: {
             query?: never;
             header?: never;
@@ -7236,7 +8918,7 @@ export interface operations {
             };
         };
     };
-    create_team_api_v1_teams_post: {
+    create_team: {
         parameters: {
             query?: never;
             header?: never;
@@ -7259,7 +8941,7 @@ export interface operations {
             };
         };
     };
-    get_team_api_v1_teams__team__get: {
+    get_team: {
         parameters: {
             query?: never;
             header?: never;
@@ -7280,7 +8962,7 @@ export interface operations {
             };
         };
     };
-    add_member_api_v1_teams__team__members__user__put: {
+    add_member: {
         parameters: {
             query?: never;
             header?: never;
@@ -7306,7 +8988,7 @@ export interface operations {
             };
         };
     };
-    remove_member_api_v1_teams__team__members__user__delete: {
+    remove_member: {
         parameters: {
             query?: never;
             header?: never;
@@ -7328,7 +9010,7 @@ export interface operations {
             };
         };
     };
-    get_sign_in_options_api_v1_sign_in_get: {
+    get_sign_in_options: {
         parameters: {
             query?: never;
             header?: never;
@@ -7347,7 +9029,7 @@ export interface operations {
             };
         };
     };
-    sign_in_api_v1_sign_in_post: {
+    sign_in: {
         parameters: {
             query?: never;
             header?: never;
@@ -7370,7 +9052,7 @@ export interface operations {
             };
         };
     };
-    list_alerts_api_v1_alerts_get: {
+    list_alerts: {
         parameters: {
             query?: {
                 account_id?: string;
@@ -7391,7 +9073,7 @@ export interface operations {
             };
         };
     };
-    list_alert_history_api_v1_alerts_history_get: {
+    list_alert_history: {
         parameters: {
             query?: {
                 account_id?: string;
@@ -7414,7 +9096,7 @@ export interface operations {
             };
         };
     };
-    list_alert_rules_api_v1_alerts_rules_get: {
+    list_alert_rules: {
         parameters: {
             query?: never;
             header?: never;
@@ -7433,7 +9115,7 @@ export interface operations {
             };
         };
     };
-    send_test_alert_api_v1_alerts_test_post: {
+    send_test_alert: {
         parameters: {
             query?: never;
             header?: never;
@@ -7456,12 +9138,12 @@ export interface operations {
             };
         };
     };
-    get_job_metrics_api_v1_metrics_jobs_get: {
+    get_job_metrics: {
         parameters: {
             query?: {
                 group_by?: components["schemas"]["Grouping"];
-                since?: (string | unknown | unknown) | null;
-                until?: (string | unknown | unknown) | null;
+                since?: string | null;
+                until?: string | null;
                 account_id?: string;
             };
             header?: never;
@@ -7480,7 +9162,7 @@ export interface operations {
             };
         };
     };
-    get_queue_metrics_api_v1_metrics_queues_get: {
+    get_queue_metrics: {
         parameters: {
             query?: never;
             header?: never;
@@ -7499,7 +9181,7 @@ export interface operations {
             };
         };
     };
-    get_metrics_api_v1_metrics_get: {
+    get_metrics: {
         parameters: {
             query?: never;
             header?: never;
@@ -7518,7 +9200,7 @@ export interface operations {
             };
         };
     };
-    get_metrics_api_amd_metrics_get: {
+    get_amd_metrics: {
         parameters: {
             query?: never;
             header?: never;
@@ -7537,7 +9219,7 @@ export interface operations {
             };
         };
     };
-    submit_api_amd_submit_post: {
+    amd_submit: {
         parameters: {
             query?: never;
             header?: never;
@@ -7555,12 +9237,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "text/event-stream": unknown;
+                    "text/event-stream": {
+                        event: string;
+                        id?: string;
+                        data: string;
+                    };
                 };
             };
         };
     };
-    direct_submit_api_submissions_direct_submit_post: {
+    direct_submit: {
         parameters: {
             query?: never;
             header?: never;
@@ -7578,12 +9264,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "text/event-stream": unknown;
+                    "text/event-stream": {
+                        event: string;
+                        id?: string;
+                        data: string;
+                    };
                 };
             };
         };
     };
-    check_api_submissions_checker_post: {
+    direct_check: {
         parameters: {
             query?: never;
             header?: never;
@@ -7601,12 +9291,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "text/event-stream": unknown;
+                    "text/event-stream": {
+                        event: string;
+                        id?: string;
+                        data: string;
+                    };
                 };
             };
         };
     };
-    benchmark_api_submissions_benchmark_post: {
+    direct_benchmark: {
         parameters: {
             query?: never;
             header?: never;
@@ -7624,12 +9318,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "text/event-stream": unknown;
+                    "text/event-stream": {
+                        event: string;
+                        id?: string;
+                        data: string;
+                    };
                 };
             };
         };
     };
-    run_sample_api_submissions_sample_post: {
+    direct_sample: {
         parameters: {
             query?: never;
             header?: never;
@@ -7647,12 +9345,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "text/event-stream": unknown;
+                    "text/event-stream": {
+                        event: string;
+                        id?: string;
+                        data: string;
+                    };
                 };
             };
         };
     };
-    run_sandbox_api_submissions_sandbox_post: {
+    direct_sandbox: {
         parameters: {
             query?: never;
             header?: never;
@@ -7670,12 +9372,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "text/event-stream": unknown;
+                    "text/event-stream": {
+                        event: string;
+                        id?: string;
+                        data: string;
+                    };
                 };
             };
         };
     };
-    cancel_api_submissions_cancel_post: {
+    direct_cancel: {
         parameters: {
             query?: never;
             header?: never;
@@ -7698,7 +9404,7 @@ export interface operations {
             };
         };
     };
-    get_health_healthz_get: {
+    get_health: {
         parameters: {
             query?: never;
             header?: never;
@@ -7712,14 +9418,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: string;
-                    };
+                    "application/json": components["schemas"]["Health"];
                 };
             };
         };
     };
-    get_readiness_readyz_get: {
+    get_readiness: {
         parameters: {
             query?: never;
             header?: never;
@@ -7733,9 +9437,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["Readiness"];
                 };
             };
         };
