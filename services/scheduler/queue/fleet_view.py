@@ -62,7 +62,8 @@ class FleetView:
         self._seats = list(seats)
         self._samples: dict[tuple[RunKind, float], Sample] = {}
         self._running = [job for job in running if job.machine_gpu_type in gpu_types]
-        self._claims = claims or {}
+        # A queue that was removed may still have a claim, until the next turn.
+        self._claims = {name: claim for name, claim in (claims or {}).items() if not queues or name in queues.by_name}
         self._history = history
         self._queues = queues
         self._gpu_type, self._gpu_types = next(iter(gpu_types)), frozenset(gpu_types)

@@ -21,6 +21,7 @@ from services.scheduler.jobs.states import JobState
 from services.scheduler.peers.pool import PoolLimits
 from services.scheduler.queue.dated_book import DatedBook
 from services.scheduler.queue.forecast import Forecast
+from services.scheduler.queue.ordering import Claim
 from services.scheduler.queue.waiting import lane_of
 from tests.services.scheduler.jobs import LEASE, START, a_queued_job
 from tests.services.scheduler.queue_bench import QueueBench, machine
@@ -68,6 +69,12 @@ def bench() -> Bench:
 
 def counted(within: str) -> float:
     return metrics.wait_estimates.labels(within)._value.get()
+
+
+def test_a_queue_that_was_removed_while_its_claims_are_known_hinders_no_forecast(bench: Bench) -> None:
+    bench.machine("m1", "WARM", 1)
+    bench.waiting.claims = {"MI300X": {"gone": Claim(used=1000, fair_share=4000), "default": Claim(0, 1000)}}
+    assert bench.wait_of(a_queued_job(1)) == timedelta(0)
 
 
 def test_the_rest_of_a_run_counts_and_not_the_whole(bench: Bench) -> None:
