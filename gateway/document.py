@@ -23,9 +23,11 @@ from gateway.http.route_docs import (
 from gateway.machines.schemas import MachineEvent
 from gateway.reservations.event_schemas import ReservationEvent
 from gateway.submissions.event_schemas import SubmissionEvent
+from gateway.submissions.topics import TopicEvent
 
 EVENTS: dict[str, Any] = {
     "SubmissionEvent": SubmissionEvent,
+    "TopicEvent": TopicEvent,
     "MachineEvent": MachineEvent,
     "ReservationEvent": ReservationEvent,
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 from pydantic import BaseModel, Field
@@ -64,7 +65,7 @@ WITH_A_TOKEN = (401, 403, 429, 500, 503, 504)
 WITH_A_BODY = (400, 408, 413, 415, 422)
 
 
-def _events(data: str) -> dict[str, Any]:
+def _events(data: str, required: Sequence[str] = ("event", "data")) -> dict[str, Any]:
     """The content of a stream: the schema describes each event, whose data are JSON as in the schema of that name."""
     text = {"type": "string"}
     json_text = text | {
@@ -72,9 +73,7 @@ def _events(data: str) -> dict[str, Any]:
         "contentSchema": {"$ref": f"#/components/schemas/{data}"},
     }
     properties = {"event": text, "id": text, "data": json_text}
-    return {
-        "text/event-stream": {"schema": {"type": "object", "properties": properties, "required": ["event", "data"]}}
-    }
+    return {"text/event-stream": {"schema": {"type": "object", "properties": properties, "required": list(required)}}}
 
 
 STREAM: Responses = {
@@ -86,7 +85,7 @@ STREAM: Responses = {
 TOPIC_STREAM: Responses = {
     200: {
         "description": "The events of all topics, each with an id to resume all of them from.",
-        "content": {"text/event-stream": {}},
+        "content": _events("TopicEvent", ("data",)),
     }
 }
 MACHINE_STREAM: Responses = {

@@ -11,17 +11,20 @@ import asyncio
 import re
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
-from typing import Any
+from typing import Annotated, Any
 
 import grpc
+from pydantic import Field
+from typing_extensions import TypedDict
 from wavepool.scheduler.v1.scheduler_pb2 import Job, WatchJobsResponse
 
 from gateway.http.errors import FieldError, Problem, ProblemError
 from gateway.http.rpc_status import problem_of_rpc
+from gateway.submissions.event_schemas import HeartbeatEvent, SubmissionEvent
 from gateway.submissions.frames import decoded
 from gateway.submissions.hub import Hub
 from gateway.submissions.job_stream import FINAL_CODES
-from gateway.submissions.views import is_over, submission_of
+from gateway.submissions.views import Submission, is_over, submission_of
 from gateway.words.json_values import to_json
 from vocabulary.names import none_of
 
@@ -34,6 +37,42 @@ _COMMON = "submission"
 _TOPIC = re.compile(rf"{SUBMISSIONS}|{SUBMISSION}[A-Za-z0-9_-]{{1,64}}", re.ASCII)
 _PLACE = re.compile(r"([^=]+)=([0-9]{0,18})", re.ASCII)
 
+
+class _OfTopic(TypedDict):
+    topic: Annotated[str, Field(description="`submissions`, or `submission:<id>`.")]
+
+
+class TopicFrame(_OfTopic):
+    """An event of a submission, as its own stream has it."""
+
+    event_id: Annotated[int | None, Field(description="Its id in that stream; null: it has none there.")]
+    frame: SubmissionEvent
+
+
+class TopicChange(_OfTopic):
+    """A submission that changed, as lists have it."""
+
+    submission: Annotated[Submission | None, Field(description="Null: nothing is missed from here on.")]
+
+
+class TopicRefusalReason(TypedDict):
+    """A problem document in short."""
+
+    status: int
+    title: str
+    detail: str
+
+
+class TopicRefusal(_OfTopic):
+    """The topic has no more events in this connection; the others go on."""
+
+    refusal: TopicRefusalReason
+
+
+TopicEvent = Annotated[
+    TopicFrame | TopicChange | TopicRefusal | HeartbeatEvent,
+    Field(description="The data of an event of several topics."),
+]
 Places = dict[str, int | None]
 """The last event of each topic that a client has; None: it has none."""
 Parts = AsyncGenerator[tuple[int | None, dict[str, bytes]]]

@@ -19,7 +19,7 @@ def check_event(name: str, data: dict[str, Any]) -> None:
     Words of enums are not checked: others may follow.
     """
     adapter = _EVENTS[name]
-    known = adapter.dump_python(adapter.validate_python(data), mode="json", warnings=False)
+    known = adapter.dump_python(adapter.validate_python(data), mode="json", by_alias=True, warnings=False)
     assert _keys(data) == _keys(known), "a field is missing in the schema"
 
 

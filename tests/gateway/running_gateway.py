@@ -67,7 +67,8 @@ class RunningGateway:
 
 
 async def _frames(source: httpx_sse.EventSource, path: str) -> AsyncGenerator[httpx_sse.ServerSentEvent]:
-    kind = {"machines": "MachineEvent", "reservations": "ReservationEvent"}.get(path.split("/")[3], "SubmissionEvent")
+    kinds = {"machines": "MachineEvent", "reservations": "ReservationEvent", "events": "TopicEvent"}
+    kind = kinds.get(path.partition("?")[0].split("/")[3], "SubmissionEvent")
     async for frame in source.aiter_sse():
         if frame.data:
             check_event(kind, json.loads(frame.data))

@@ -6313,6 +6313,37 @@ export interface components {
             total_tests: number;
         };
         SubmissionEvent: components["schemas"]["InQueueEvent"] | components["schemas"]["ProvisioningEvent"] | components["schemas"]["CompilingEvent"] | components["schemas"]["CompiledEvent"] | components["schemas"]["CheckingEvent"] | components["schemas"]["TestResultEvent"] | components["schemas"]["CheckedEvent"] | components["schemas"]["BenchmarkingEvent"] | components["schemas"]["BenchmarkResultEvent"] | components["schemas"]["BenchmarkedEvent"] | components["schemas"]["ProfilingEvent"] | components["schemas"]["SandboxRunningEvent"] | components["schemas"]["SandboxOutputEvent"] | components["schemas"]["StreamBrokenEvent"] | components["schemas"]["HeartbeatEvent"] | components["schemas"]["EndedEvent"];
+        /** TopicChange */
+        TopicChange: {
+            /** Topic */
+            topic: string;
+            submission: components["schemas"]["Submission"] | null;
+        };
+        /** TopicFrame */
+        TopicFrame: {
+            /** Topic */
+            topic: string;
+            /** Event Id */
+            event_id: number | null;
+            /** Frame */
+            frame: components["schemas"]["InQueueEvent"] | components["schemas"]["ProvisioningEvent"] | components["schemas"]["CompilingEvent"] | components["schemas"]["CompiledEvent"] | components["schemas"]["CheckingEvent"] | components["schemas"]["TestResultEvent"] | components["schemas"]["CheckedEvent"] | components["schemas"]["BenchmarkingEvent"] | components["schemas"]["BenchmarkResultEvent"] | components["schemas"]["BenchmarkedEvent"] | components["schemas"]["ProfilingEvent"] | components["schemas"]["SandboxRunningEvent"] | components["schemas"]["SandboxOutputEvent"] | components["schemas"]["StreamBrokenEvent"] | components["schemas"]["HeartbeatEvent"] | components["schemas"]["EndedEvent"];
+        };
+        /** TopicRefusal */
+        TopicRefusal: {
+            /** Topic */
+            topic: string;
+            refusal: components["schemas"]["TopicRefusalReason"];
+        };
+        /** TopicRefusalReason */
+        TopicRefusalReason: {
+            /** Status */
+            status: number;
+            /** Title */
+            title: string;
+            /** Detail */
+            detail: string;
+        };
+        TopicEvent: components["schemas"]["TopicFrame"] | components["schemas"]["TopicChange"] | components["schemas"]["TopicRefusal"] | components["schemas"]["HeartbeatEvent"];
         /** MachineChange */
         MachineChange: {
             /** Status */
@@ -7084,7 +7115,11 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "text/event-stream": unknown;
+                    "text/event-stream": {
+                        event?: string;
+                        id?: string;
+                        data: string;
+                    };
                 };
             };
         };
