@@ -25,6 +25,7 @@ from gateway.http.errors import ProblemError
 from gateway.http.sse import STILL_ALLOWED, EventStream, StillAllowed
 from gateway.machines.open_calls import OpenCalls
 from gateway.reservations.tunnel import Tunnels
+from gateway.submissions import account_jobs
 from gateway.submissions.allowance import rate_limit_headers
 from gateway.submissions.hub import Hub
 from gateway.submissions.recent_jobs import RecentJobs
@@ -55,6 +56,14 @@ class Gateway:
         """Ends every stream cleanly; the clients resume elsewhere."""
         self.hub.close()
         self.calls.close()
+
+    async def job_to_follow(self, caller: Caller, job_id: str, *, from_start: bool) -> Job:
+        """The job, as far as its stream needs it; raises ProblemError (404).
+
+        One that was just submitted here and is followed from its start is not looked up.
+        """
+        recent = self.recent_jobs.find(caller.account_id, job_id) if from_start else None
+        return recent if recent is not None else await account_jobs.job_of(self.upstreams, caller, job_id)
 
     def stream_of(self, answer: SubmitJobResponse) -> EventStream:
         """The response that streams the events of a job that was just submitted, and says where to resume."""

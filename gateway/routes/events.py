@@ -15,7 +15,6 @@ from gateway.http.errors import Problem, ProblemError
 from gateway.http.json_route import JsonRoute
 from gateway.http.route_docs import TOPIC_STREAM, problems
 from gateway.http.sse import EventStream
-from gateway.submissions import account_jobs
 from gateway.submissions.topics import (
     MOST_TOPICS,
     SUBMISSION,
@@ -54,12 +53,8 @@ async def follow_topics(
 
 
 async def _found(account: Caller, gateway: Gateway, topic: str, *, is_new: bool) -> Job | Problem:
-    job_id = topic.removeprefix(SUBMISSION)
-    recent = gateway.recent_jobs.find(account.account_id, job_id)
-    if recent is not None and is_new:
-        return recent
     try:
-        return await account_jobs.job_of(gateway.upstreams, account, job_id)
+        return await gateway.job_to_follow(account, topic.removeprefix(SUBMISSION), from_start=is_new)
     except ProblemError as error:
         if error.problem.status != HTTPStatus.NOT_FOUND:
             raise

@@ -90,10 +90,7 @@ async def stream_submission_events(
 ) -> Response:
     """Stream a submission's events until its last. Closing the stream cancels nothing."""
     after_seq = resume_point(last_event_id, after)
-    recent = gateway.recent_jobs.find(account.account_id, submission_id)
-    if recent is not None and after_seq == 0:
-        return gateway.stream(recent, after_seq)
-    job = await account_jobs.job_of(gateway.upstreams, account, submission_id)
+    job = await gateway.job_to_follow(account, submission_id, from_start=after_seq == 0)
     if is_over(job) and after_seq >= job.last_seq:
         # On 204, a browser's EventSource stops reconnecting.
         return Response(status_code=204, media_type="text/event-stream")
