@@ -457,7 +457,7 @@ def below(roots: Iterable[int], parents: dict[int, int]) -> list[int]:
 
 
 def from_the_top(pids: Iterable[int], parents: dict[int, int]) -> list[int]:
-    """Parents before their children: a script that waits for a program would end, untold, when that has."""
+    """Parents before their children: a script that waits for a program ends when that has, asked or not."""
 
     def depth(pid: int) -> int:
         return 1 + depth(parents[pid]) if pid in parents else 0
