@@ -15,12 +15,16 @@ export async function follow(path: string, onFrame: (frame: Frame) => void, sign
   let lastId = "";
   let failures = 0;
   while (!signal.aborted) {
+    const silence = new AbortController();
     try {
-      for await (const { id, frame } of connection(path, lastId, signal)) {
+      const response = await opened(path, lastId, AbortSignal.any([signal, silence.signal]));
+      // There is nothing after the last event.
+      if (response.status === 204 || !response.body) return;
+      for await (const { id, frame } of frames(response.body, silence)) {
         failures = 0;
         lastId = id || lastId;
         onFrame(frame);
-        if (frame.final) return;
+        if ("final" in frame) return;
       }
     } catch (error) {
       if (signal.aborted) return;
@@ -30,17 +34,13 @@ export async function follow(path: string, onFrame: (frame: Frame) => void, sign
   }
 }
 
-async function* connection(path: string, lastId: string, signal: AbortSignal) {
-  const silence = new AbortController();
+async function opened(path: string, lastId: string, signal: AbortSignal): Promise<Response> {
   const headers = { Authorization: `Bearer ${token()}`, ...(lastId ? { "Last-Event-ID": lastId } : {}) };
-  const ends = AbortSignal.any([signal, silence.signal]);
-  const response = await checked(await reached(new Request(path, { headers, signal: ends, cache: "no-store" })));
-  // There is nothing after the last event.
-  if (response.status === 204 || !response.body) {
-    yield { id: lastId, frame: { status: "", final: true } satisfies Frame };
-    return;
-  }
-  const events = response.body
+  return checked(await reached(new Request(path, { headers, signal, cache: "no-store" })));
+}
+
+async function* frames(body: ReadableStream<Uint8Array<ArrayBuffer>>, silence: AbortController) {
+  const events = body
     .pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array<ArrayBuffer>>)
     .pipeThrough(new EventSourceParserStream())
     .getReader();
@@ -51,8 +51,7 @@ async function* connection(path: string, lastId: string, signal: AbortSignal) {
       const { value: event, done } = await events.read();
       clearTimeout(timer);
       if (done) return;
-      const data = JSON.parse(event.data);
-      yield { id: event.id ?? "", frame: { ...data, status: data.status ?? event.event } as Frame };
+      yield { id: event.id ?? "", frame: JSON.parse(event.data) as Frame };
     }
   } finally {
     clearTimeout(timer);

@@ -20,9 +20,10 @@ export const costs = queryOptions({
   queryFn: () => given(api.GET("/api/v1/costs", { params: { query: { page_size: 1 } } })),
 });
 
+// What may be asked for; the first is the default.
 export const gpuTypes = queryOptions({
   queryKey: ["gpu-types"],
-  queryFn: () => given(api.GET("/api/v1/gpu-types")),
+  queryFn: async () => (await given(api.GET("/api/v1/gpu-types"))).gpu_types.map(({ gpu_type: type }) => type),
   staleTime: Number.POSITIVE_INFINITY,
 });
 

@@ -16,10 +16,7 @@ const TIMED_HOW: Record<Timing, string> = {
   "first-call": "First-call times: each call was the first of a fresh process.",
 };
 
-export interface Device {
-  name: string | undefined;
-  title: string;
-}
+type Device = NonNullable<Run["device"]>;
 
 export function Benchmarks({
   results,

@@ -1,8 +1,8 @@
 // What the MI300X's compiler makes of the kernels: registers, occupancy, and what could be better.
 
+import type { Schemas } from "../gateway/client";
 import { Inline } from "../page/markdown";
 import { Table } from "../page/table";
-import type { Compiled, Hint, KernelResources } from "./frames";
 import type { GoTo } from "./outcome";
 
 const LIMITS: Record<string, string> = { vgpr: "registers", sgpr: "scalar registers", lds: "LDS", block: "block size" };
@@ -10,10 +10,12 @@ const COLUMNS = ["Kernel", "VGPR", "SGPR", "AGPR", "LDS", "Scratch", "Spills", "
   (title, at) => ({ title, class: at ? "number" : "mono" }),
 );
 
-export function Kernels({ isa, isa_note: note, isa_toolchain: toolchain, goTo }: Compiled & { goTo: GoTo }) {
+type Isa = Pick<Schemas["EndedEvent"], "isa" | "isa_note" | "isa_toolchain">;
+
+export function Kernels({ isa, isa_note: note, isa_toolchain: toolchain, goTo }: Isa & { goTo: GoTo }) {
   const kernels = Object.entries(isa ?? {});
   if (!kernels.length && !note) return null;
-  const hints = kernels.flatMap(([name, kernel]) => (kernel.hints ?? []).map((hint) => ({ name, ...hint })));
+  const hints = kernels.flatMap(([name, kernel]) => kernel.hints.map((hint) => ({ name, ...hint })));
   const count = hints.length ? ` · ${hints.length} ${hints.length === 1 ? "hint" : "hints"}` : "";
   const rows = kernels.map(([name, kernel]) => cells(name, kernel));
   return (
@@ -41,7 +43,7 @@ export function Kernels({ isa, isa_note: note, isa_toolchain: toolchain, goTo }:
   );
 }
 
-function cells(name: string, kernel: KernelResources): string[] {
+function cells(name: string, kernel: Schemas["KernelIsa"]): string[] {
   const limit = LIMITS[kernel.limited_by ?? ""];
   return [
     name,
@@ -51,12 +53,12 @@ function cells(name: string, kernel: KernelResources): string[] {
     `${kernel.lds_bytes} B${kernel.dynamic_lds ? " + launch's" : ""}`,
     `${kernel.scratch_bytes} B`,
     String(kernel.spills),
-    String(kernel.mfma ?? ""),
+    String(kernel.mfma),
     limit ? `${kernel.occupancy} of 8 (${limit})` : String(kernel.occupancy),
   ];
 }
 
-function HintItem({ name, line, what, why, advice, goTo }: Hint & { name: string; goTo: GoTo }) {
+function HintItem({ name, line, what, why, advice, goTo }: Schemas["IsaHint"] & { name: string; goTo: GoTo }) {
   return (
     <li>
       <strong>

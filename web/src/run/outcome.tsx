@@ -1,12 +1,13 @@
 // What came of a run: verdict, tests, mismatches, times, output.
 
 import type { ComponentChildren } from "preact";
+import type { Schemas } from "../gateway/client";
 import { count, dollars, exact, figure, isNumber, milliseconds } from "../page/format";
 import { Inline } from "../page/markdown";
 import { Table } from "../page/table";
 import { Benchmarks } from "./benchmarks";
 import { diagnostic } from "./diagnostics";
-import type { Frame, Mismatches, TestResult } from "./frames";
+import type { Benchmark, Ended, TestResult } from "./frames";
 import { Kernels } from "./kernels";
 import { Profiled } from "./profiled";
 import type { Run } from "./run_state";
@@ -22,10 +23,12 @@ const MISMATCH_COLUMNS = ["Index", "Output", "Expected", "Yours", "Difference"].
 
 export function Outcome({ run, goTo }: { run: Run; goTo: GoTo }) {
   const { final, compiled } = run;
-  const measured = final?.status === "BENCHMARKED" ? final.test_results : undefined;
-  const benchmarks = final?.benchmark_results ?? measured ?? run.benchmarks;
-  const tests = run.tests.length || measured ? run.tests : (final?.test_results ?? []);
-  const device = run.device ?? { name: final?.device, title: final?.device_title ?? "this machine" };
+  // In the mode `benchmark` they are times.
+  const isMeasurement = final?.status === "BENCHMARKED";
+  const times = isMeasurement ? (final.test_results as Benchmark[] | undefined) : undefined;
+  const benchmarks = final?.benchmark_results ?? times ?? run.benchmarks;
+  const tests = run.tests.length || isMeasurement ? run.tests : ((final?.test_results ?? []) as TestResult[]);
+  const device = run.device ?? { name: final?.device ?? "", title: final?.device_title ?? "this machine" };
   return (
     <>
       {final ? <Verdict {...final} /> : null}
@@ -43,7 +46,7 @@ export function Outcome({ run, goTo }: { run: Run; goTo: GoTo }) {
   );
 }
 
-function Verdict(final: Frame) {
+function Verdict(final: Ended) {
   return (
     <div class={`verdict ${statusKind(final.status)}`}>
       <strong>{verdictTitle(final)}</strong>
@@ -59,7 +62,7 @@ function Verdict(final: Frame) {
   );
 }
 
-function Figures({ final, fallbacks }: { final: Frame; fallbacks: readonly string[] }) {
+function Figures({ final, fallbacks }: { final: Ended; fallbacks: readonly string[] }) {
   const { avg_runtime_ms: mean, avg_gflops: gflops, total_tests: total, return_code: code, cost_usd: cost } = final;
   const isShown = isMeasured(final);
   const figures: [string, string | null | undefined][] = [
@@ -114,7 +117,7 @@ function Diagnostics({ title, text, goTo }: { title: string; text: string; goTo:
   );
 }
 
-function FirstMismatches(info: Mismatches) {
+function FirstMismatches(info: Schemas["DebugInfo"]) {
   const rows = Object.entries(info.sample_differences ?? {}).map(([index, { expected, actual, diff, output }]) => [
     index.split(")")[0]?.concat(")"),
     output ?? "",
@@ -146,7 +149,7 @@ function finite(value: number | null, shown: (value: number) => string): string 
   return value === null ? "NaN or inf" : shown(value);
 }
 
-function Sample({ input, output, expected_output: expected }: Frame) {
+function Sample({ input, output, expected_output: expected }: Ended) {
   const columns: [string, unknown][] = [
     ["Input", input],
     ["Your output", output],
@@ -164,12 +167,6 @@ function Sample({ input, output, expected_output: expected }: Frame) {
   );
 }
 
-interface SeveralOutputs {
-  multi: true;
-  values: unknown[];
-  names?: string[];
-}
-
 function readable(value: unknown): string {
   if (typeof value === "string") return value;
   const named = entries(value);
@@ -179,7 +176,7 @@ function readable(value: unknown): string {
 function entries(value: unknown): [string, unknown][] | null {
   if (!value || typeof value !== "object" || Array.isArray(value)) return null;
   if (!("multi" in value)) return Object.entries(value);
-  const { values, names } = value as SeveralOutputs;
+  const { values, names } = value as Schemas["SampleOutputs"];
   return values.map((item, at) => [names?.[at] ?? `output ${at + 1}`, item]);
 }
 

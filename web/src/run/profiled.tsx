@@ -1,13 +1,13 @@
 // The kernels of a submission by the device's profiler, or why there are none.
 
+import type { Schemas } from "../gateway/client";
 import { isNumber, milliseconds } from "../page/format";
 import { Table } from "../page/table";
-import type { Profile, ProfiledKernel } from "./frames";
 
 interface ProfileColumn {
   title: string;
   class?: string;
-  cell: (kernel: ProfiledKernel) => string;
+  cell: (kernel: Schemas["ProfiledKernel"]) => string;
 }
 
 const COLUMNS: ProfileColumn[] = [
@@ -26,8 +26,8 @@ const COLUMNS: ProfileColumn[] = [
   { title: "Scratch", cell: ({ scratch_bytes: bytes }) => known(bytes, " B") },
 ];
 
-export function Profiled({ profile }: { profile: Profile }) {
-  const { kernels = [], kernels_left_out: more = 0, note } = profile;
+export function Profiled({ profile }: { profile: Schemas["Profile"] }) {
+  const { kernels, kernels_left_out: more, note } = profile;
   const columns = COLUMNS.filter(({ cell }) => kernels.some((kernel) => cell(kernel) !== ""));
   const heads = columns.map(({ title, class: kind = "number" }) => ({ title, class: kind }));
   const rows = kernels.map((kernel) => columns.map(({ cell }) => cell(kernel)));
@@ -46,7 +46,7 @@ export function Profiled({ profile }: { profile: Profile }) {
   );
 }
 
-function origin({ name, solution_calls: calls, tool, tool_version: version, clock }: Profile): string {
+function origin({ name, solution_calls: calls, tool, tool_version: version, clock }: Schemas["Profile"]): string {
   const doubt = clock === "HOST" ? " Times are by the host's clock: they say nothing about a GPU." : "";
   return `${calls} calls of ${name}, by ${[tool, version].filter(Boolean).join(" ")}.${doubt}`;
 }

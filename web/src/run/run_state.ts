@@ -1,6 +1,7 @@
 // What a run's frames add up to; pure: the same frames give the same state.
 
-import type { Benchmark, Compiled, Frame, OutputLine, TestResult } from "./frames";
+import type { Schemas } from "../gateway/client";
+import type { Benchmark, Compiled, Ended, Frame, OutputLine, TestResult } from "./frames";
 
 const STAGES = ["Queue", "Machine", "Compile", "Check", "Benchmark", "Done"];
 const STAGES_OF_MODE: Record<string, string[]> = {
@@ -37,15 +38,14 @@ export interface Run {
   fallbacks: readonly string[];
   stages: Stage[];
   line: string;
-  device: { name: string | undefined; title: string } | null;
+  device: { name: string; title: string } | null;
   costUsd: number | null;
   compiled: Compiled | null;
   tests: TestResult[];
-  totalTests: number | null;
   timing: { mode: string | null; flushVerified: boolean | null };
   benchmarks: Benchmark[];
   lines: OutputLine[];
-  final: Frame | null;
+  final: Ended | null;
   // This browser's clock less the server's; infinite until a frame came.
   clockOffsetMs: number;
 }
@@ -60,7 +60,6 @@ export function emptyRun(mode: string, fallbacks: readonly string[] = [], profil
     costUsd: null,
     compiled: null,
     tests: [],
-    totalTests: null,
     timing: { mode: null, flushVerified: null },
     benchmarks: [],
     lines: [],
@@ -71,34 +70,33 @@ export function emptyRun(mode: string, fallbacks: readonly string[] = [], profil
 
 // `arrivedMs` is this browser's clock; the smallest difference to the server's instants is the clocks' offset.
 export function afterFrame(run: Run, frame: Frame, arrivedMs: number, isGood: (status: string) => boolean): Run {
-  const { status, timestamp } = frame;
   const next = { ...run };
-  if (timestamp !== undefined) next.clockOffsetMs = Math.min(run.clockOffsetMs, arrivedMs - timestamp);
-  if (status === "heartbeat") return next;
-  next.costUsd = frame.cost_usd ?? run.costUsd;
-  const { device_title: title, device } = frame.machine ?? {};
-  if (title) next.device = { name: device, title };
+  const instant = "timestamp" in frame ? frame.timestamp : null;
+  if (instant !== null) next.clockOffsetMs = Math.min(run.clockOffsetMs, arrivedMs - instant);
+  if (frame.status === "heartbeat") return next;
+  if ("cost_usd" in frame) next.costUsd = frame.cost_usd;
+  if ("machine" in frame && frame.machine)
+    next.device = { name: frame.machine.device, title: frame.machine.device_title };
   next.timing = {
-    mode: frame.timing_mode ?? run.timing.mode,
-    flushVerified: frame.flush_verified ?? run.timing.flushVerified,
+    mode: ("timing_mode" in frame ? frame.timing_mode : null) ?? run.timing.mode,
+    flushVerified: ("flush_verified" in frame ? frame.flush_verified : null) ?? run.timing.flushVerified,
   };
-  const instant = timestamp ?? null;
-  if (frame.final) return { ...next, final: frame, stages: endedStages(run.stages, isGood(status), instant) };
-  const isBackInQueue = status === "IN_QUEUE" && run.stages[0]?.state === "done";
+  if ("final" in frame)
+    return { ...next, final: frame, stages: endedStages(run.stages, isGood(frame.status), instant) };
+  const isBackInQueue = frame.status === "IN_QUEUE" && run.stages[0]?.state === "done";
   const before = isBackInQueue ? waiting(run.stages.map(({ name }) => name)) : run.stages;
-  next.stages = enteredStages(before, STAGE_OF_STATUS[status], instant);
+  next.stages = enteredStages(before, STAGE_OF_STATUS[frame.status], instant);
   return { ...next, ...noted(run, frame) };
 }
 
-function noted(run: Run, frame: Frame): Partial<Run> {
-  const { status, message, total_tests: total = null } = frame;
-  switch (status) {
+function noted(run: Run, frame: Exclude<Frame, Ended>): Partial<Run> {
+  switch (frame.status) {
     case "IN_QUEUE":
       return {
         tests: [],
         benchmarks: [],
         lines: [],
-        line: message || `Position ${frame.position ?? "?"} in the queue`,
+        line: frame.message || `Position ${frame.position ?? "?"} in the queue`,
       };
     case "PROVISIONING":
       return { line: provisioningLine(frame) };
@@ -109,32 +107,32 @@ function noted(run: Run, frame: Frame): Partial<Run> {
     case "COMPILED":
       return { compiled: frame, line: "Compiled" };
     case "CHECKING":
-      return { totalTests: total, line: `Checking ${total} tests` };
+      return { line: `Checking ${frame.total_tests} tests` };
     case "TEST_RESULT": {
-      const tests = frame.result ? [...run.tests, frame.result] : run.tests;
-      return { tests, totalTests: total, line: `${tests.length} of ${total} tests checked` };
+      const tests = [...run.tests, frame.result];
+      return { tests, line: `${tests.length} of ${frame.total_tests} tests checked` };
     }
     case "CHECKED":
-      return { tests: frame.test_results ?? [], line: `All ${total} tests passed` };
+      return { tests: frame.test_results, line: `All ${frame.total_tests} tests passed` };
     case "BENCHMARKING":
-      return { line: message ?? "Measuring" };
+      return { line: frame.message ?? "Measuring" };
     case "BENCHMARK_RESULT": {
-      const benchmarks = frame.result ? [...run.benchmarks, frame.result] : run.benchmarks;
-      return { benchmarks, line: `${benchmarks.length} of ${total} cases measured` };
+      const benchmarks = [...run.benchmarks, frame.result];
+      return { benchmarks, line: `${benchmarks.length} of ${frame.total_tests} cases measured` };
     }
     case "PROFILING":
-      return { line: message ?? "Profiling the kernels" };
+      return { line: frame.message ?? "Profiling the kernels" };
     case "SANDBOX_RUNNING":
       return { line: "The program runs" };
     case "SANDBOX_OUTPUT":
-      return { lines: [...run.lines, { stream: frame.stream ?? "", line: frame.line ?? "" }].slice(-MAX_LINES) };
+      return { lines: [...run.lines, { stream: frame.stream, line: frame.line }].slice(-MAX_LINES) };
     default:
       return {};
   }
 }
 
-function provisioningLine({ vm_state: state = "", message, stage, machine }: Frame): string {
-  const start = { COLD_START: "Cold start", WARM_REUSE: "Warm machine" }[state];
+function provisioningLine({ vm_state: state, message, stage, machine }: Schemas["ProvisioningEvent"]): string {
+  const start = state && { COLD_START: "Cold start", WARM_REUSE: "Warm machine" }[state];
   return [start, message || stage, machine?.device_title].filter(Boolean).join(" · ");
 }
 

@@ -1,6 +1,6 @@
 // Words and colours of ends and timings. Words of newer servers are no reason to believe a time.
 
-import type { Frame, Timing } from "./frames";
+import type { Timing } from "./frames";
 
 export type Kind = "good" | "warn" | "bad";
 
@@ -39,7 +39,7 @@ export function statusKind(status: string): Kind {
 }
 
 // Some verdicts that are about the submission are ERROR for front ends; others are finer than the status.
-export function verdictTitle({ status, verdict = "" }: Frame): string {
+export function verdictTitle({ status, verdict = "" }: { status: string; verdict?: string }): string {
   const title = TITLES[status] ?? status;
   if (isGood(status) || !verdict || verdict === status) return title;
   if (!TITLES[verdict]) return `${title} · ${verdict.replaceAll("_", " ").toLowerCase()}`;

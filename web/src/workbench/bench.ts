@@ -39,26 +39,26 @@ export class Bench {
     return this.dtype.value === dtypes[0] ? slug : `${slug}.${this.dtype.value}`;
   });
   #editor: Editor | null = null;
-  // What was shown last that was not typed.
-  #shown = "";
+  // The source, for an editor that comes later.
+  #code = "";
   #following: AbortController | null = null;
-  // Whoever arrives last is shown, whatever is answered first.
+  // The last arrival is shown, whatever is answered first.
   #arrivals = 0;
   // Of a source that was sent and whose answer was lost: sent again, it is the same submission.
   #unanswered = { request: "", key: "" };
 
   set editor(editor: Editor | null) {
     this.#editor = editor;
-    if (editor) editor.code = this.#shown;
+    if (editor) editor.code = this.#code;
   }
 
-  // Shows what the address names.
   // Runs the sample, whatever else was chosen.
   runSample(): void {
     this.change({ mode: "sample" });
     void this.submit();
   }
 
+  // Shows what the address names.
   async arrive({ slug, submissionId }: Place): Promise<void> {
     const isOtherRun = submissionId && submissionId !== this.submissionId.value;
     if (!isOtherRun && (!slug || slug === this.problem.value?.slug)) return;
@@ -154,15 +154,12 @@ export class Bench {
   }
 
   async #showSubmission(arrival: number, id: string): Promise<void> {
-    const [submission, { gpu_types: offered }] = await Promise.all([
+    const [submission, offered] = await Promise.all([
       this.#found(queries.queries.fetchQuery(queries.submission(id)), { submissionId: id }),
       queries.queries.fetchQuery(queries.gpuTypes),
     ]);
     if (!submission || arrival !== this.#arrivals) return;
-    this.form.value = formOf(
-      submission,
-      offered.map(({ gpu_type: type }) => type),
-    );
+    this.form.value = formOf(submission, offered);
     this.#follow(submission);
     const slug = submission.problem || this.problem.value?.slug || (await firstProblem());
     await this.#showProblem(arrival, slug, submission.problem ? submission.dtype : "", submission.code);
@@ -211,14 +208,14 @@ export class Bench {
   }
 
   #showDraft(code = store.draft(this.#draftName.value) ?? this.#starter): void {
-    this.#shown = code;
+    this.#code = code;
     if (this.#editor) this.#editor.code = code;
   }
 }
 
 type Followed = Pick<Schemas["Submission"], "id" | "mode" | "fallback_gpu_types" | "profile" | "events_url">;
 
-export async function firstProblem(): Promise<string> {
+async function firstProblem(): Promise<string> {
   const { problems } = await queries.queries.fetchQuery(queries.problems);
   return problems[0]?.slug ?? "";
 }

@@ -32,7 +32,7 @@ export default function Workbench({ slug, submissionId }: { slug: string; submis
   );
   useEffect(() => () => bench.close(), [bench]);
   useEffect(() => void bench.arrive({ slug, submissionId }), [bench, slug, submissionId]);
-  const gpuTypes = (useQuery(queries.gpuTypes).data?.gpu_types ?? []).map(({ gpu_type: type }) => type);
+  const gpuTypes = useQuery(queries.gpuTypes).data ?? [];
   const [defaultGpu] = gpuTypes;
   useEffect(() => {
     if (defaultGpu && !bench.form.value.gpuType) bench.change({ gpuType: defaultGpu });
