@@ -93,6 +93,19 @@ async def test_an_address_that_names_nothing_says_so_and_leads_on(web: BrowserPa
     web.complaints.clear()
 
 
+async def test_going_back_from_an_address_that_names_nothing_shows_the_problem_and_what_was_typed(
+    web: BrowserPage,
+) -> None:
+    await web.open()
+    await web.page.fill("#code", "int mine;")
+    await web.page.evaluate("history.pushState(null, '', '/problems/nothing')")
+    await expect(web.page.locator("main")).to_contain_text("There is no problem nothing.")
+    await web.page.go_back()
+    await web.is_ready()
+    assert await web.code() == "int mine;"
+    web.complaints.clear()  # the browser's own line for the 404
+
+
 @pytest.mark.parametrize("old", ["problem={slug}", "problem={slug}&job={job}", "job={job}"])
 async def test_links_of_before_lead_to_the_same_place(web: BrowserPage, old: str) -> None:
     web.script(FULL)

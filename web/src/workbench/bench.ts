@@ -60,6 +60,7 @@ export class Bench {
 
   // Shows what the address names.
   async arrive({ slug, submissionId }: Place): Promise<void> {
+    this.missing.value = null;
     const isOtherRun = submissionId && submissionId !== this.submissionId.value;
     if (!isOtherRun && (!slug || slug === this.problem.value?.slug)) return;
     const arrival = ++this.#arrivals;
@@ -78,6 +79,7 @@ export class Bench {
   }
 
   remember(code: string): void {
+    this.#code = code;
     store.rememberDraft(this.#draftName.value, code);
   }
 
@@ -143,7 +145,6 @@ export class Bench {
     const problem = await this.#found(queries.queries.fetchQuery(queries.problem(slug, dtype)), { slug });
     if (!problem || arrival !== this.#arrivals) return;
     batch(() => {
-      this.missing.value = null;
       this.problem.value = problem;
       this.dtype.value = dtype || (problem.dtypes[0] ?? "");
     });
