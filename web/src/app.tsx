@@ -23,9 +23,6 @@ const Documentation = later(() => import("./docs/documentation"));
 export function App() {
   return (
     <QueryClientProvider client={queries}>
-      <a class="skip-link" href="#code">
-        Skip to the editor
-      </a>
       <Header />
       <Alert />
       <Switch>

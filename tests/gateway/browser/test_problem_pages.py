@@ -36,7 +36,6 @@ async def test_the_list_of_problems_is_searched_and_the_address_holds_the_search
     await web.page.click("th >> text=Difficulty")
     await expect(web.page.locator("th[aria-sort=ascending]")).to_have_text("Difficulty")
     assert await web.accessibility() == []
-    assert await web.poor_contrast() == []
     await rows.first.locator("a").click()
     await web.is_ready()
     assert web.page.url == web.gateway.url + PROBLEM_PAGE
@@ -50,7 +49,6 @@ async def test_the_list_of_problems_fits_a_phone(web: BrowserPage, gateway: Runn
     await web.page.goto(f"{gateway.url}/problems")
     await expect(web.page.locator(".problems tbody tr")).to_have_count(1)
     assert await web.accessibility() == []
-    assert await web.poor_contrast() == []
     assert await web.overflow_pixels() == 0
 
 

@@ -417,7 +417,6 @@ async def test_other_gpus_that_will_do_are_submitted_and_shown_again(
     await expect(checkbox).to_be_checked()
     await expect(web.page.locator("#gpu-select")).to_have_value("MI250X")
     assert await web.accessibility() == []
-    assert await web.poor_contrast() == []
 
 
 async def test_compile_error_leads_to_its_line(web: BrowserPage) -> None:
@@ -685,7 +684,6 @@ async def test_page_is_accessible_and_fits_a_phone(web: BrowserPage, scheme: str
         await web.page.wait_for_url(lambda url, before=previous: url != before)
         await web.page.wait_for_selector(".verdict")
         assert await web.accessibility() == []
-        assert await web.poor_contrast() == []
         assert await web.overflow_pixels() == 0
 
 
@@ -697,5 +695,4 @@ async def test_interface_is_documented_offline(web: BrowserPage, gateway: Runnin
     await web.page.wait_for_selector("text=curl -X POST")
     assert hosts == {gateway.url.removeprefix("http://")}
     assert await web.accessibility() == []
-    assert await web.poor_contrast() == []
     assert await web.overflow_pixels() == 0

@@ -101,9 +101,7 @@ function Titled({ title, columns, rows }: { title: string; columns: string[]; ro
   return (
     <section>
       <h3>{title}</h3>
-      <div class="table-scroll">
-        <Table caption={title} columns={columns.map((column) => ({ title: column }))} rows={rows} />
-      </div>
+      <Table caption={title} columns={columns.map((column) => ({ title: column }))} rows={rows} />
     </section>
   );
 }
@@ -115,7 +113,7 @@ function Parameters({ list }: { list: Parameter[] }) {
     typeOf(schema),
     <Inline key="text" text={description ?? schema.description ?? ""} />,
   ]);
-  return <Titled title="Parameters" columns={["Parameter", "In", "Type", ""]} rows={rows} />;
+  return <Titled title="Parameters" columns={["Parameter", "In", "Type", "Meaning"]} rows={rows} />;
 }
 
 function Fields({ title, schema, api }: { title: string; schema: Schema; api: OpenApi }) {
@@ -127,7 +125,7 @@ function Fields({ title, schema, api }: { title: string; schema: Schema; api: Op
       text={(schema.required?.includes(name) ? "required. " : "") + (resolved(field, api)?.description ?? "")}
     />,
   ]);
-  return rows.length ? <Titled title={title} columns={["Field", "Type", ""]} rows={rows} /> : null;
+  return rows.length ? <Titled title={title} columns={["Field", "Type", "Meaning"]} rows={rows} /> : null;
 }
 
 function AnswerPart({ status, answer, api }: { status: string; answer: Answer; api: OpenApi }) {

@@ -152,6 +152,7 @@ export class Editor {
         ]),
         EditorView.contentAttributes.of({
           id: "code",
+          tabindex: "0",
           "aria-label": "HIP source",
           spellcheck: "false",
           autocapitalize: "off",

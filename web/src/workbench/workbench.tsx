@@ -213,7 +213,7 @@ function Submissions({ slug }: { slug: string }) {
   const { data } = useQuery(queries.submissionsOf(slug));
   if (!data) return <p class="empty">Reading your submissions…</p>;
   return (
-    <div id="history" class="table-scroll">
+    <div id="history">
       <History submissions={data.submissions} />
     </div>
   );
