@@ -22,9 +22,11 @@ PICTURES = Path(".cache/screenshots")
 RUN = "of a submission that is over"
 # An address for each page of the application, and what is on it as soon as it is all there.
 EXAMPLES = {
-    "/": ("/", "#signature"),
+    "/": ("/", "#go-on"),
     "/problems": ("/problems", ".problems tbody tr"),
     "/problems/:slug": (PROBLEM_PAGE, "#signature"),
+    "/problems/:slug/leaderboard": (f"{PROBLEM_PAGE}/leaderboard", ".ranking tbody tr"),
+    "/leaderboard": ("/leaderboard", ".ranking tbody tr"),
     "/submissions/:id": (RUN, ".verdict"),
     "/api/docs": ("/api/docs", ".operation"),
 }

@@ -52,16 +52,6 @@ async def test_the_list_of_problems_fits_a_phone(web: BrowserPage, gateway: Runn
     assert await web.overflow_pixels() == 0
 
 
-async def test_the_first_page_goes_on_with_the_problem_that_was_shown_last(
-    web: BrowserPage, gateway: RunningGateway
-) -> None:
-    await web.page.goto(f"{gateway.url}/#token=wp_user")
-    await web.page.wait_for_url("**/problems")
-    await web.open()
-    await web.page.goto(gateway.url)
-    await web.page.wait_for_url(f"**{PROBLEM_PAGE}")
-
-
 async def test_a_result_needs_no_scrolling_of_the_page(web: BrowserPage) -> None:
     web.script(submission_pb2.RUN_MODE_FULL)
     await web.open()

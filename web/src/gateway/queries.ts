@@ -4,8 +4,10 @@ import { keepPreviousData, QueryCache, QueryClient, queryOptions } from "@tansta
 import { showFailure } from "../page/alert";
 import { type Form, quoteQuery } from "../request/form";
 import { api, given } from "./client";
+import type { operations } from "./types";
 
 const RECENT = 50;
+const NEWEST = 10;
 
 export const queries = new QueryClient({
   queryCache: new QueryCache({ onError: showFailure }),
@@ -19,6 +21,8 @@ export const costs = queryOptions({
   queryKey: ["costs"],
   queryFn: () => given(api.GET("/api/v1/costs", { params: { query: { page_size: 1 } } })),
 });
+
+export const limits = queryOptions({ queryKey: ["limits"], queryFn: () => given(api.GET("/api/v1/limits")) });
 
 // What may be asked for; the first is the default.
 export const gpuTypes = queryOptions({
@@ -49,6 +53,21 @@ export function submission(id: string) {
 }
 
 export const SUBMISSIONS = ["submissions"];
+
+export const newestSubmissions = queryOptions({
+  queryKey: [...SUBMISSIONS, "newest"],
+  queryFn: () => given(api.GET("/api/v1/submissions", { params: { query: { page_size: NEWEST } } })),
+});
+
+export type RankingQuery = operations["list_rankings"]["parameters"]["query"];
+
+export function ranking(query: RankingQuery) {
+  return queryOptions({
+    queryKey: ["ranking", query],
+    queryFn: () => given(api.GET("/api/v1/rankings", { params: { query } })),
+    placeholderData: keepPreviousData,
+  });
+}
 
 // The newest of this user's.
 export function submissionsOf(problem: string) {

@@ -25,6 +25,9 @@ export function Header() {
         <Link class="quiet-link" href={pages.problems}>
           Problems
         </Link>
+        <Link class="quiet-link" href={pages.leaderboard}>
+          Leaderboard
+        </Link>
         <Link class="quiet-link" href={pages.documentation}>
           API
         </Link>

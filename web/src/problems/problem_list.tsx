@@ -4,6 +4,7 @@ import { useQuery } from "@tanstack/preact-query";
 import { Link, useSearchParams } from "wouter-preact";
 import { problems as allProblems } from "../gateway/queries";
 import { problemAddress } from "../page/addresses";
+import { Select } from "../page/select";
 import { type Choice, type Column, choiceOf, chosen, difficultiesOf, type Problem, queryOf, sortedBy } from "./choice";
 
 const COLUMNS: [Column, string, string][] = [
@@ -142,31 +143,5 @@ function Filters({
         onChange={(dtype) => onChange({ dtype })}
       />
     </search>
-  );
-}
-
-function Select({
-  name,
-  value,
-  options,
-  onChange,
-}: {
-  name: string;
-  value: string;
-  options: string[];
-  onChange: (value: string) => void;
-}) {
-  return (
-    <label>
-      <span class="field-label">{name}</span>
-      <select value={value} onChange={({ currentTarget }) => onChange(currentTarget.value)}>
-        <option value="">any</option>
-        {[...new Set([...options, ...(value ? [value] : [])])].map((option) => (
-          <option value={option} key={option}>
-            {option.toLowerCase()}
-          </option>
-        ))}
-      </select>
-    </label>
   );
 }

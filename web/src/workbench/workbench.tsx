@@ -11,6 +11,7 @@ import { Markdown } from "../page/markdown";
 import { NotFound } from "../page/not_found";
 import { Panes } from "../page/panes";
 import { pages } from "../pages";
+import { Ranking } from "../rankings/ranking";
 import { Extras } from "../request/extras";
 import { RequestBar } from "../request/request_bar";
 import { History } from "../run/history";
@@ -141,26 +142,25 @@ function Result({ bench }: { bench: Bench }) {
   );
 }
 
+const TABS = ["Statement", "Submissions", "Leaderboard"] as const;
+
 function ProblemCard({ bench }: { bench: Bench }) {
-  const [isListed, setListed] = useState(false);
+  const [shown, show] = useState<(typeof TABS)[number]>("Statement");
   const problem = bench.problem.value;
   return (
     <>
       <div class="tabs" role="tablist" aria-label="About this problem">
-        {[false, true].map((listed) => (
-          <button
-            type="button"
-            role="tab"
-            key={String(listed)}
-            aria-selected={isListed === listed}
-            onClick={() => setListed(listed)}
-          >
-            {listed ? "Submissions" : "Statement"}
+        {TABS.map((name) => (
+          <button type="button" role="tab" key={name} aria-selected={name === shown} onClick={() => show(name)}>
+            {name}
           </button>
         ))}
       </div>
-      {isListed && problem ? <Submissions slug={problem.slug} /> : null}
-      {problem && problem.dtypes.length > 1 && !isListed ? (
+      {shown === "Submissions" && problem ? <Submissions slug={problem.slug} /> : null}
+      {shown === "Leaderboard" && problem ? (
+        <Ranking slug={problem.slug} gpuType={bench.form.value.gpuType} dtype={bench.dtype.value} timing="" />
+      ) : null}
+      {problem && problem.dtypes.length > 1 && shown !== "Submissions" ? (
         <div id="dtype">
           <label class="field-label" for="dtype-select">
             Element type
@@ -178,7 +178,7 @@ function ProblemCard({ bench }: { bench: Bench }) {
           </select>
         </div>
       ) : null}
-      {problem && !isListed ? <Statement {...problem} /> : null}
+      {problem && shown === "Statement" ? <Statement {...problem} /> : null}
     </>
   );
 }
