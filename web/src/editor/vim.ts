@@ -10,4 +10,12 @@ const look = EditorView.theme({
   "&:not(.cm-focused) .cm-fat-cursor": { background: "none", outline: "1px solid var(--accent)" },
 });
 
-export const vim = () => [keys({ status: true }), look];
+// Vim takes Escape for itself, and Tab after it; the editor would let Tab go on for as long.
+const LEAVE_MS = 2000;
+const leaving = EditorView.domEventObservers({
+  keydown: ({ key }, view) => {
+    if (key === "Escape") view.setTabFocusMode(LEAVE_MS);
+  },
+});
+
+export const vim = () => [keys({ status: true }), leaving, look];
