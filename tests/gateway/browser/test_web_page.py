@@ -473,6 +473,7 @@ async def test_cancel_button_ends_the_run(web: BrowserPage, services: ScriptedSe
     await web.open()
     await web.submit()
     await web.page.click("#cancel-button")
+    await web.page.click("#cancel-confirm")
     await web.page.wait_for_selector(".verdict.warn >> text=Cancelled")
     assert services.scheduler.cancelled == ["job_1"]
     await expect(web.page.locator("#cancel-button")).to_be_hidden()

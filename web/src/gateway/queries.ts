@@ -85,8 +85,10 @@ const WHY_EVERY_MS = 5000;
 export function why(id: string, isAsked: boolean) {
   return queryOptions({
     queryKey: ["why", id],
-    queryFn: () =>
-      given(api.GET("/api/v1/submissions/{submission_id}/why", { params: { path: { submission_id: id } } })),
+    queryFn: () => {
+      const params = { path: { submission_id: id }, query: { machines: 0 } };
+      return given(api.GET("/api/v1/submissions/{submission_id}/why", { params }));
+    },
     enabled: isAsked,
     refetchInterval: WHY_EVERY_MS,
     meta: ASIDE,
