@@ -95,12 +95,13 @@ async def test_keys_go_from_diagnostic_to_diagnostic_and_show_their_text(web: Br
     await web.submit()
     await expect(web.page.locator(".cm-lintRange-error").first).to_be_in_viewport()
     await web.page.focus("#code")
-    shown = web.page.locator(".cm-diagnostic-here")
+    shown = web.page.locator(".cm-tooltip-lint .cm-diagnostic")
     for key, text in (("F8", "first fault"), ("F8", "second fault"), ("Shift+F8", "first fault")):
         await web.page.keyboard.press(key)
         await expect(shown).to_have_text(text)
         await expect(shown).to_be_in_viewport()
-    await web.page.keyboard.press("ArrowDown")
+        await expect(web.page.locator(".cm-announced")).to_contain_text(text)
+    await web.page.keyboard.press("Control+Home")
     await expect(shown).to_have_count(0)
     assert await web.poor_contrast() == []
 

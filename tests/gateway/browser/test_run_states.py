@@ -121,7 +121,7 @@ async def test_cancel_asks_and_says_what_is_charged_so_far(web: BrowserPage, ser
     [
         (
             refusal(grpc.StatusCode.FAILED_PRECONDITION, "This needs $0.50, and $0.10 is available: $0.40 is missing."),
-            "$0.40 is missing. Whoever runs this service gives credit",
+            "$0.40 is missing. Whoever runs this service can give you credit",
         ),
         (
             refusal(grpc.StatusCode.RESOURCE_EXHAUSTED, "20 jobs are in flight.", retry_after=timedelta(seconds=40)),

@@ -42,10 +42,11 @@ export const look = EditorView.theme({
   ".cm-lintRange-error": { textDecorationColor: "var(--bad)" },
   ".cm-lintRange-warning": { textDecorationColor: "var(--warn)" },
   ".cm-tooltip, .cm-panels": { color: "var(--text)", backgroundColor: "var(--card)", borderColor: "var(--line)" },
+  ".cm-completionMatchedText": { textDecoration: "none", fontWeight: "700" },
+  ".cm-search :is(input, button, label)": { fontSize: "13px" },
   ".cm-tooltip-autocomplete": { fontSize: "13px" },
   ".cm-tooltip-autocomplete ul li[aria-selected]": { color: "var(--on-accent)", backgroundColor: "var(--accent)" },
-  ".cm-diagnostic-here": { padding: "4px 8px", maxWidth: "60ch" },
-  ".cm-diagnostic, .cm-diagnostic-here": { fontFamily: "var(--mono)", fontSize: "13px", whiteSpace: "pre-wrap" },
+  ".cm-diagnostic": { maxWidth: "60ch", fontFamily: "var(--mono)", fontSize: "13px", whiteSpace: "pre-wrap" },
   ".cm-textfield, .cm-button": {
     color: "var(--text)",
     background: "var(--sunken)",

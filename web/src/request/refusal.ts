@@ -33,7 +33,7 @@ function next({ status, retryAfterSeconds }: ApiError, nowMs: number): string {
     case 401:
       return "Your text stays; sign in, then run it again.";
     case 402:
-      return "Whoever runs this service gives credit, with `wavepool grants add`; your account is in `wavepool accounts`.";
+      return "Whoever runs this service can give you credit: wavepool grants add.";
     case 429:
       return retryAfterSeconds === null ? "" : `Possible again at ${clock(nowMs + retryAfterSeconds * 1000)}.`;
     default:

@@ -15,19 +15,21 @@ export function CodePane({ bench, gpuTypes, calls }: { bench: Bench; gpuTypes: s
   return (
     <>
       <div class="pane-head">
-        <h2>Your kernel</h2>
-        <button
-          id="starter-button"
-          class="button small"
-          type="button"
-          disabled={!bench.problem.value}
-          onClick={() => source.takeStarter()}
-        >
-          Starter
-        </button>
-        <FileButtons onFile={calls.onFile} onDownload={() => source.download()} />
-        <Versions source={source} />
-        <EditorMenu choices={source.choices.value} onChange={(choices) => source.choose(choices)} />
+        <h2>Code</h2>
+        <div class="source-actions">
+          <button
+            id="starter-button"
+            class="button small"
+            type="button"
+            disabled={!bench.problem.value}
+            onClick={() => source.takeStarter()}
+          >
+            Starter
+          </button>
+          <FileButtons onFile={calls.onFile} onDownload={() => source.download()} />
+          <Versions source={source} />
+          <EditorMenu choices={source.choices.value} onChange={(choices) => source.choose(choices)} />
+        </div>
       </div>
       <Notices source={source} />
       <SourceEditor {...calls} />
