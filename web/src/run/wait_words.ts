@@ -1,7 +1,7 @@
 // How long a run waits, and for what, in words.
 
 import type { Schemas } from "../gateway/client";
-import { dollars, isNumber } from "../page/format";
+import { dollars, isNumber, seconds } from "../page/format";
 
 export interface Estimate {
   // Half of such runs have begun by then, and nine tenths.
@@ -21,7 +21,7 @@ export function startsWords({ p50Seconds, p90Seconds }: Estimate, passedSeconds:
 
 // How far a machine's start has come.
 export function startingWords({ p50Seconds, p90Seconds }: Estimate, passedSeconds: number): string {
-  const passed = about(passedSeconds);
+  const passed = passedSeconds < 60 ? `${Math.floor(passedSeconds)} s` : seconds(passedSeconds);
   if (!isNumber(p50Seconds)) return `${passed} so far.`;
   const usual = `usually ${about(p50Seconds)}`;
   const worst = isNumber(p90Seconds) ? `, at worst ${about(p90Seconds)}` : "";

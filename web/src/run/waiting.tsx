@@ -52,7 +52,7 @@ function Starting({ frame, offsetMs }: { frame: Schemas["ProvisioningEvent"]; of
       {p50Seconds ? <progress aria-label="Start of the machine" max={p90Seconds ?? p50Seconds} value={passed} /> : null}
       <p id="machine-time">{startingWords({ p50Seconds, p90Seconds }, passed)}</p>
       {kind === "COLD_START" ? (
-        <p class="hint">The machine stays on for a while after this run: the next one starts in seconds.</p>
+        <p class="hint">The machine stays on for a while after this run, so the next one may start sooner.</p>
       ) : null}
     </div>
   );
