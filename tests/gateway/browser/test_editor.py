@@ -24,6 +24,10 @@ TWO_ERRORS = run_event_pb2.Finished(
 )
 FULL_STORE = "Storage.prototype.setItem = () => { throw new DOMException('full', 'QuotaExceededError'); };"
 NO_DATABASE = "IDBFactory.prototype.open = () => { throw new DOMException('forbidden', 'SecurityError'); };"
+UNTIL_LEFT = """() => new Promise(resolve => {
+    const look = () => "wavepool.draft.vector-addition" in localStorage ? setTimeout(look, 10) : resolve();
+    look();
+})"""
 DROP = """text => {
     const transfer = new DataTransfer();
     transfer.items.add(new File([text], "dropped.hip"));
@@ -273,7 +277,7 @@ async def test_a_source_that_the_small_store_has_no_room_for_is_kept_all_the_sam
     await web.page.fill("#code", "int small;")
     await web.page.evaluate(f"{FULL_STORE} null")
     await web.page.fill("#code", "int large;")
-    await web.page.wait_for_function("localStorage.getItem('wavepool.draft.vector-addition') === null")
+    await web.page.evaluate(UNTIL_LEFT)
     await web.page.reload()
     await web.is_ready()
     await expect(web.page.locator("#code")).to_have_text("int large;")
