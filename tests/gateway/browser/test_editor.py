@@ -121,6 +121,7 @@ async def test_keys_of_vim_are_loaded_if_somebody_wants_them_and_remembered(web:
     await web.page.wait_for_selector(".cm-fat-cursor, .cm-vim-panel")
     assert await web.accessibility() == []
     await web.page.reload()
+    await expect(web.page.locator("#code")).to_have_text("onetwo")
     await web.page.wait_for_selector(".cm-vim-panel")
     await web.page.focus("#code")
     await web.page.keyboard.type("ggdd")
