@@ -301,7 +301,9 @@ async def test_a_page_whose_storage_is_forbidden_works_until_it_is_closed(web: B
     forbid = "() => { throw new DOMException('forbidden', 'SecurityError'); }"
     for name in ("localStorage", "sessionStorage"):
         await web.page.add_init_script(f"Object.defineProperty(window, '{name}', {{ get: {forbid} }});")
-    await web.page.add_init_script(NO_DATABASE)
+    await web.page.add_init_script(
+        f"{NO_DATABASE} BroadcastChannel = class {{ constructor() {{ throw new Error(); }} }};"
+    )
     await web.open()
     await submitted(web, "int mine;")
     await expect(web.page.locator("#unkept")).to_be_visible()

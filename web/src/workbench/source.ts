@@ -47,9 +47,10 @@ export class Source {
   #openings = 0;
   #versionAt = 0;
   #hasSaidUnkept = false;
-  readonly #tabs = new BroadcastChannel(CHANNEL);
+  readonly #tabs = channel();
 
   constructor() {
+    if (!this.#tabs) return;
     this.#tabs.onmessage = ({ data }: MessageEvent<{ name: string; code: string }>) => {
       if (data.name === this.#draft.name) this.newer.value = data.code === this.#code ? null : data.code;
     };
@@ -100,7 +101,7 @@ export class Source {
     this.newer.value = null;
     if (isDue(this.#versionAt, Date.now())) this.#addVersion("while you typed", before);
     void this.#keep(this.#draft.name, code);
-    this.#tabs.postMessage({ name: this.#draft.name, code });
+    this.#tabs?.postMessage({ name: this.#draft.name, code });
   }
 
   keepVersion(why: string): void {
@@ -157,7 +158,7 @@ export class Source {
   }
 
   close(): void {
-    this.#tabs.close();
+    this.#tabs?.close();
   }
 
   #replace(code: string, what: string): void {
@@ -199,5 +200,14 @@ export class Source {
   #sayUnkept(): void {
     if (!this.#hasSaidUnkept) this.unkept.value = UNKEPT;
     this.#hasSaidUnkept = true;
+  }
+}
+
+// Browsers that are set to keep nothing may refuse it, too; then no tab hears of another.
+function channel(): BroadcastChannel | null {
+  try {
+    return new BroadcastChannel(CHANNEL);
+  } catch {
+    return null;
   }
 }
