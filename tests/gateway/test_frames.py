@@ -304,6 +304,16 @@ def test_wrong_answer_frame_keys_the_first_mismatches_by_index() -> None:
     assert (frame.fields["passed_tests"], frame.fields["total_tests"]) == (0, 1)
 
 
+def test_tests_after_the_one_that_failed_are_said_not_to_have_run() -> None:
+    wrong = run_event_pb2.Finished()
+    wrong.CopyFrom(WRONG)
+    wrong.test_results.add(test_id=2, name="n = 2048", not_run=True, total_tests=2)
+    wrong.total_tests = 2
+    fields = shown(ended(9, wrong)).fields
+    assert [result["status"] for result in fields["test_results"]] == ["FAILED", "NOT_RUN"]
+    assert (fields["passed_tests"], fields["total_tests"]) == (0, 2)
+
+
 def test_mismatches_at_one_index_of_two_outputs_are_both_kept() -> None:
     both = [run_event_pb2.Mismatch(index=[0], output=name) for name in ("values", "indices")]
     wrong = run_event_pb2.WrongAnswer(first_mismatches=both)

@@ -51,12 +51,13 @@ class Checking:
 
 @dataclass(frozen=True)
 class TestResult:
-    """One test case passed or failed; `test_id` counts from 1."""
+    """One test case passed or failed, or did not run because one before it failed; `test_id` counts from 1."""
 
     test_id: int
     name: str
     passed: bool
     total_tests: int
+    not_run: bool = False
 
 
 @dataclass(frozen=True)
