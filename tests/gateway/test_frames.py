@@ -11,9 +11,11 @@ from wavepool.executor.v1 import run_event_pb2
 from wavepool.scheduler.v1 import scheduler_pb2
 from wavepool.submission.v1 import submission_pb2
 
+from gateway.http.errors import ProblemError
 from gateway.submissions.end_frames import end_frame
 from gateway.submissions.frames import encode, frame_of
 from gateway.submissions.run_frames import Frame, Setting, isa_fields
+from gateway.submissions.samples import samples_of
 from gateway.words.json_values import to_json
 from tests.gateway.arbitrary_messages import messages
 from tests.gateway.documented import check_event
@@ -485,6 +487,18 @@ def test_no_event_crashes_and_every_frame_is_strict_json(
     data = json.loads(lines[2].removeprefix("data: "), parse_constant=pytest.fail)
     assert data["status"] == frame.status
     assert_exact(data)
+
+
+@given(messages(scheduler_pb2.Job), st.none() | st.integers(-1, 20))
+def test_no_result_crashes_and_no_sample_is_lost(job: scheduler_pb2.Job, test_id: int | None) -> None:
+    try:
+        found = samples_of(job, test_id)
+    except ProblemError as error:
+        assert error.problem.status == 404  # noqa: PT017 - both ends are right
+        return
+    results = [one for one in job.result.benchmarked.results if test_id in {None, one.test_id}]
+    for case, result in zip(found.cases, results, strict=True):
+        assert sum(len(session.samples_ms) for session in case.sessions) == len(result.sample_ns)
 
 
 def assert_exact(value: Any) -> None:
