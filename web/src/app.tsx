@@ -5,7 +5,8 @@ import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import { Route, Switch, useSearchParams } from "wouter-preact";
 import { navigate } from "wouter-preact/use-browser-location";
-import { queries } from "./gateway/queries";
+import { watch } from "./gateway/event_stream";
+import { noteSubmission, queries } from "./gateway/queries";
 import { problemAddress } from "./page/addresses";
 import { alert, asksForToken, hasToken } from "./page/alert";
 import { Header } from "./page/header";
@@ -21,6 +22,12 @@ const ProblemList = later(() => import("./problems/problem_list"));
 const Documentation = later(() => import("./docs/documentation"));
 
 export function App() {
+  const isUser = hasToken.value;
+  useEffect(() => {
+    const watching = new AbortController();
+    if (isUser) watch(noteSubmission, watching.signal);
+    return () => watching.abort();
+  }, [isUser]);
   return (
     <QueryClientProvider client={queries}>
       <a class="skip-link" href="#code">

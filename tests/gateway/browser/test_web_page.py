@@ -450,19 +450,6 @@ async def test_reload_shows_the_same_run_with_its_code(web: BrowserPage, service
     await web.page.wait_for_selector(".verdict.good")
 
 
-async def test_page_survives_a_broken_connection(web: BrowserPage, gateway: RunningGateway) -> None:
-    events = whole_run(FULL)
-    gateway.services.scheduler.script_of_next_job = events[:5]
-    await web.open()
-    await web.submit()
-    await web.page.wait_for_selector(".stage.active >> text=Check")
-    for channel in gateway.hub._channels.values():
-        channel.stream.end()
-    await gateway.services.scheduler.add(*events[5:])
-    await web.page.wait_for_selector(".verdict.good")
-    assert await web.texts(".tests li") == ["n = 1024"]
-
-
 async def test_cancel_button_ends_the_run(web: BrowserPage, services: ScriptedServices) -> None:
     services.scheduler.script_of_next_job = whole_run(FULL)[:2]
     await web.open()

@@ -1,5 +1,7 @@
 // A refusal of the gateway, or status 0 if it did not answer.
 
+import type { components } from "./types";
+
 export interface FieldProblem {
   field: string;
   message: string;
@@ -19,4 +21,12 @@ export class ApiError extends Error {
     const [first] = this.fields;
     return first ? `${first.field}: ${first.message}` : this.message;
   }
+}
+
+// The answer; raises ApiError if it is a refusal.
+export async function checked(response: Response): Promise<Response> {
+  if (response.ok) return response;
+  const isJson = (response.headers.get("content-type") ?? "").includes("json");
+  const problem: Partial<components["schemas"]["ProblemDocument"]> = isJson ? await response.json() : {};
+  throw new ApiError(response.status, problem.detail ?? `HTTP ${response.status}`, problem.errors ?? []);
 }

@@ -3,7 +3,7 @@
 import { keepPreviousData, QueryCache, QueryClient, queryOptions } from "@tanstack/preact-query";
 import { showFailure } from "../page/alert";
 import { type Form, quoteQuery } from "../request/form";
-import { api, given } from "./client";
+import { api, given, type Schemas } from "./client";
 
 const RECENT = 50;
 
@@ -56,6 +56,21 @@ export function submissionsOf(problem: string) {
     queryKey: [...SUBMISSIONS, problem],
     queryFn: () => given(api.GET("/api/v1/submissions", { params: { query: { page_size: RECENT, problem } } })),
   });
+}
+
+// Lists of submissions move on by themselves, and so does the credit. Null: any may have changed.
+export function noteSubmission(changed: Schemas["Submission"] | null): void {
+  for (const [queryKey, list] of queries.getQueriesData<Schemas["SubmissionPage"]>({ queryKey: SUBMISSIONS })) {
+    if (changed && list?.submissions.some(({ id }) => id === changed.id)) {
+      const submissions = list.submissions.map((before) => (before.id === changed.id ? changed : before));
+      queries.setQueryData(queryKey, { ...list, submissions });
+    } else if (!changed || mayList(queryKey, changed)) void queries.invalidateQueries({ queryKey, exact: true });
+  }
+  if (!changed || changed.end_time) void queries.invalidateQueries(costs);
+}
+
+function mayList([, problem]: readonly unknown[], submission: Schemas["Submission"]): boolean {
+  return typeof problem !== "string" || problem === "" || problem === submission.problem;
 }
 
 // Until the answer to a new choice is there, that to the one before stays.

@@ -106,7 +106,6 @@ export class Bench {
       this.#follow(submission);
       navigate(problemAddress(problem.slug, submission.id));
       this.pane.value = "result-pane";
-      await queries.queries.invalidateQueries({ queryKey: queries.SUBMISSIONS });
     } finally {
       this.isSubmitting.value = false;
     }
@@ -181,19 +180,14 @@ export class Bench {
     let run = emptyRun(submission.mode, submission.fallback_gpu_types, submission.profile);
     this.run.value = run;
     await follow(
-      submission.events_url,
-      (frame) => {
-        run = afterFrame(run, frame, Date.now(), isGood);
+      submission.id,
+      (frame, arrivedMs) => {
+        run = afterFrame(run, frame, arrivedMs, isGood);
         this.run.value = run;
       },
       following.signal,
     );
-    if (following.signal.aborted) return;
-    this.#editor?.mark(diagnosed(run.final?.details));
-    await Promise.all([
-      queries.queries.invalidateQueries({ queryKey: queries.SUBMISSIONS }),
-      queries.queries.invalidateQueries(queries.costs),
-    ]);
+    if (!following.signal.aborted) this.#editor?.mark(diagnosed(run.final?.details));
   }
 
   #follow(submission: Followed): void {
@@ -214,7 +208,7 @@ export class Bench {
   }
 }
 
-type Followed = Pick<Schemas["Submission"], "id" | "mode" | "fallback_gpu_types" | "profile" | "events_url">;
+type Followed = Pick<Schemas["Submission"], "id" | "mode" | "fallback_gpu_types" | "profile">;
 
 async function firstProblem(): Promise<string> {
   const { problems } = await queries.queries.fetchQuery(queries.problems);
