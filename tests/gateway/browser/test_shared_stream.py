@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -26,6 +27,14 @@ pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
 
 SPEC = job_spec(problem="vector-addition", source="x", mode=submission_pb2.RUN_MODE_FULL)
 EVENTS = whole_run(submission_pb2.RUN_MODE_FULL)
+NOTIFICATIONS = """
+window.told = [];
+window.Notification = class {
+  static permission = "default";
+  static async requestPermission() { return (this.permission = "granted"); }
+  constructor(title) { told.push(title); }
+};
+"""
 WITHOUT_WORKERS = "delete window.SharedWorker"
 
 
@@ -228,3 +237,27 @@ async def test_signing_out_ends_the_stream_of_every_tab(
         await services.scheduler.until_watched(0)
     assert streams.open == 0
     web.complaints.clear()
+
+
+async def test_title_icon_and_a_notification_tell_a_hidden_tab_that_its_run_ended(
+    web: BrowserPage, services: ScriptedServices
+) -> None:
+    begin(services)
+    await web.page.context.add_init_script(NOTIFICATIONS)
+    await web.page.clock.install()
+    await web.open()
+    await expect(web.page).to_have_title("Wavepool")
+    await web.page.goto(f"{web.gateway.url}{PROBLEM_PAGE}?submission=job_1")
+    await is_checking(web.page)
+    await expect(web.page).to_have_title("… Running · vector-addition")
+    button = web.page.locator("#notify-button")
+    await expect(button).to_be_hidden()
+    await web.page.clock.fast_forward(31_000)
+    await button.click()
+    await expect(button).to_be_hidden()
+    await web.page.evaluate("Object.defineProperty(document, 'hidden', {get: () => true})")
+    await services.scheduler.add(*EVENTS[5:])
+    await expect(web.page).to_have_title("✓ Accepted · VALID · vector-addition")
+    await expect(web.page.locator("link[rel=icon]")).to_have_attribute("href", re.compile("icon_good"))
+    await web.page.wait_for_function("told.length")
+    assert await web.page.evaluate("told") == ["✓ Accepted · VALID · vector-addition"]

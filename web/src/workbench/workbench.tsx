@@ -14,7 +14,9 @@ import { pages } from "../pages";
 import { Extras } from "../request/extras";
 import { RequestBar } from "../request/request_bar";
 import { History } from "../run/history";
+import { Notifier } from "../run/notifier";
 import { news, RunView } from "../run/run_view";
+import { useTabState } from "../run/tab_state";
 import { Bench } from "./bench";
 
 export default function Workbench({ slug, submissionId }: { slug: string; submissionId: string }) {
@@ -117,11 +119,14 @@ function Code({ bench, gpuTypes, calls }: { bench: Bench; gpuTypes: string[]; ca
 
 function Result({ bench }: { bench: Bench }) {
   const run = bench.run.value;
+  const slug = bench.isProgram.value ? "" : (bench.problem.value?.slug ?? "");
+  useTabState(run, slug);
   return (
     <>
       <p id="live-status" class="visually-hidden" role="status" aria-live="polite">
         {news(run)}
       </p>
+      {run ? <Notifier key={bench.submissionId.value} run={run} problem={slug} /> : null}
       {run ? (
         <RunView
           run={run}
