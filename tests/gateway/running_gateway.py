@@ -95,11 +95,11 @@ def client_of(url: str, app: FastAPI | None = None) -> httpx.AsyncClient:
 
 
 @asynccontextmanager
-async def serve(services: ScriptedServices, settings: GatewaySettings) -> AsyncGenerator[RunningGateway]:
+async def serve(services: ScriptedServices, settings: GatewaySettings, port: int = 0) -> AsyncGenerator[RunningGateway]:
     """Serves until the block ends; open streams are then cut."""
     app = create_app(settings)
     server = GatewayServer(app, settings)
-    with socket.create_server(("127.0.0.1", 0)) as listener:
+    with socket.create_server(("127.0.0.1", port)) as listener:
         url = f"http://127.0.0.1:{listener.getsockname()[1]}"
         serving = asyncio.create_task(server.serve([listener]))
         try:

@@ -21,7 +21,7 @@ async def test_page_forbids_scripts_of_others_and_inline_ones(gateway: RunningGa
     response = await gateway.http.get(path)
     policy = response.headers["content-security-policy"]
     assert response.headers["content-type"].startswith("text/html")
-    assert "default-src 'none'; script-src 'self'; style-src 'self'" in policy
+    assert "default-src 'none'; script-src 'self'; worker-src 'self'; style-src 'self'" in policy
     assert "unsafe" not in policy
     assert response.headers["x-content-type-options"] == "nosniff"
 

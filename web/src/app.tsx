@@ -4,7 +4,8 @@ import { QueryClientProvider } from "@tanstack/preact-query";
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import { Route, Switch, useSearchParams } from "wouter-preact";
-import { queries } from "./gateway/queries";
+import { watch } from "./gateway/event_stream";
+import { noteSubmission, queries } from "./gateway/queries";
 import { alert, asksForToken, hasToken } from "./page/alert";
 import { Header } from "./page/header";
 import { Keys } from "./page/keys";
@@ -20,6 +21,12 @@ const ProblemList = later(() => import("./problems/problem_list"));
 const Documentation = later(() => import("./docs/documentation"));
 
 export function App() {
+  const isUser = hasToken.value;
+  useEffect(() => {
+    const watching = new AbortController();
+    if (isUser) watch(noteSubmission, watching.signal);
+    return () => watching.abort();
+  }, [isUser]);
   return (
     <QueryClientProvider client={queries}>
       <Header />

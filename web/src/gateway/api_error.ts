@@ -1,5 +1,7 @@
 // A refusal of the gateway, or status 0 if it did not answer.
 
+import type { components } from "./types";
+
 export interface FieldProblem {
   field: string;
   message: string;
@@ -21,4 +23,14 @@ export class ApiError extends Error {
     const [first] = this.fields;
     return first ? `${first.field}: ${first.message}` : this.message;
   }
+}
+
+// The answer; raises ApiError if it is a refusal.
+export async function checked(response: Response): Promise<Response> {
+  if (response.ok) return response;
+  const isJson = (response.headers.get("content-type") ?? "").includes("json");
+  const problem: Partial<components["schemas"]["ProblemDocument"]> = isJson ? await response.json() : {};
+  const wait = Number.parseFloat(response.headers.get("retry-after") ?? "");
+  const detail = problem.detail ?? `HTTP ${response.status}`;
+  throw new ApiError(response.status, detail, problem.errors ?? [], Number.isFinite(wait) ? wait : null);
 }

@@ -2,7 +2,7 @@
 
 import createClient from "openapi-fetch";
 import { token } from "../page/store";
-import { ApiError } from "./api_error";
+import { ApiError, checked } from "./api_error";
 import type { components, paths } from "./types";
 
 export type Schemas = components["schemas"];
@@ -29,7 +29,7 @@ export function bearer(value: string): { headers: { Authorization: string } } {
 }
 
 // Browsers drop requests when the network changes, as it does with a VPN. What only reads is asked for again.
-export async function reached(request: Request): Promise<Response> {
+async function reached(request: Request): Promise<Response> {
   for (let left = request.method === "GET" ? READ_AGAIN : 0; ; left--) {
     try {
       return await fetch(request.clone());
@@ -39,13 +39,4 @@ export async function reached(request: Request): Promise<Response> {
       await new Promise((resolve) => setTimeout(resolve, READ_AGAIN_MS));
     }
   }
-}
-
-export async function checked(response: Response): Promise<Response> {
-  if (response.ok) return response;
-  const isJson = (response.headers.get("content-type") ?? "").includes("json");
-  const problem: Partial<Schemas["ProblemDocument"]> = isJson ? await response.json() : {};
-  const wait = Number.parseFloat(response.headers.get("retry-after") ?? "");
-  const detail = problem.detail ?? `HTTP ${response.status}`;
-  throw new ApiError(response.status, detail, problem.errors ?? [], Number.isFinite(wait) ? wait : null);
 }

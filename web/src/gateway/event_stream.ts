@@ -1,71 +1,132 @@
-// Follows a submission's events over a connection that may break: each once, in order, to the last.
+// A tab's part in the event stream that all tabs of a browser share: each event once, in order.
 
-import { EventSourceParserStream } from "eventsource-parser/stream";
+import { showFailure } from "../page/alert";
 import { token } from "../page/store";
 import type { Frame } from "../run/frames";
 import { ApiError } from "./api_error";
-import { checked, reached } from "./client";
+import type { Schemas } from "./client";
+import type { Failure, Heard, Hello, StreamHost } from "./stream_host";
+import { type Arrival, eventId, SUBMISSIONS } from "./topics";
 
-const RETRY_MS = 1000;
-const LONGEST_RETRY_MS = 8000;
-// Heartbeats come every 10 s: after three missed ones the connection is dead.
-const SILENCE_MS = 35_000;
+// Of the listeners of this tab.
+const greetings = new Set<() => void>();
+let hostOfTab: Promise<StreamHost> | null = null;
 
-export async function follow(path: string, onFrame: (frame: Frame) => void, signal: AbortSignal): Promise<void> {
-  let lastId = "";
-  let failures = 0;
-  while (!signal.aborted) {
-    const silence = new AbortController();
-    try {
-      const response = await opened(path, lastId, AbortSignal.any([signal, silence.signal]));
-      // There is nothing after the last event.
-      if (response.status === 204 || !response.body) return;
-      for await (const { id, frame } of frames(response.body, silence)) {
-        failures = 0;
-        lastId = id || lastId;
-        onFrame(frame);
-        if ("final" in frame) return;
-      }
-    } catch (error) {
-      if (signal.aborted) return;
-      if (error instanceof ApiError && error.status >= 400 && error.status < 500) throw error;
-    }
-    await pause(Math.min(RETRY_MS * 2 ** failures++, LONGEST_RETRY_MS), signal);
-  }
+// Goes on with the token that the page has now.
+export function goOnWithToken(): void {
+  for (const greet of greetings) greet();
 }
 
-async function opened(path: string, lastId: string, signal: AbortSignal): Promise<Response> {
-  const headers = { Authorization: `Bearer ${token()}`, ...(lastId ? { "Last-Event-ID": lastId } : {}) };
-  return checked(await reached(new Request(path, { headers, signal, cache: "no-store" })));
-}
-
-async function* frames(body: ReadableStream<Uint8Array<ArrayBuffer>>, silence: AbortController) {
-  const events = body
-    .pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array<ArrayBuffer>>)
-    .pipeThrough(new EventSourceParserStream())
-    .getReader();
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  try {
-    for (;;) {
-      timer = setTimeout(() => silence.abort(), SILENCE_MS);
-      const { value: event, done } = await events.read();
-      clearTimeout(timer);
-      if (done) return;
-      yield { id: event.id ?? "", frame: JSON.parse(event.data) as Frame };
-    }
-  } finally {
-    clearTimeout(timer);
-    silence.abort();
-  }
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const ended = () => {
-      clearTimeout(timer);
-      resolve();
-    };
-    const timer = setTimeout(ended, ms);
-    signal.addEventListener("abort", ended, { once: true });
+// Gives the frames of a run from its first to its last; `arrivedMs` is this browser's clock.
+export function follow(
+  submissionId: string,
+  onFrame: (frame: Frame, arrivedMs: number) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  return listen(`submission:${submissionId}`, signal, ({ event, arrivedMs }) => {
+    if ("refusal" in event) throw new ApiError(event.refusal.status, event.refusal.detail);
+    const frame = "frame" in event ? event.frame : "status" in event ? event : null;
+    if (!frame) return false;
+    onFrame(frame, arrivedMs);
+    return "final" in frame;
   });
+}
+
+// Gives the user's submissions as they change; null: others may have changed before.
+export function watch(onChange: (submission: Schemas["Submission"] | null) => void, signal: AbortSignal): void {
+  listen(SUBMISSIONS, signal, ({ event }) => {
+    if ("submission" in event) onChange(event.submission);
+    return false;
+  }).catch(showFailure);
+}
+
+// Until `onArrival` gives true or fails.
+function listen(topic: string, signal: AbortSignal, onArrival: (arrival: Arrival) => boolean): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const listener = new Listener(topic, onArrival, (error) => (error ? reject(error) : resolve()));
+    signal.addEventListener("abort", () => listener.end(), { once: true });
+    listener.listen();
+  });
+}
+
+class Listener {
+  #port: MessagePort | null = null;
+  #seenId = 0;
+
+  constructor(
+    readonly topic: string,
+    readonly onArrival: (arrival: Arrival) => boolean,
+    readonly onEnd: (error?: unknown) => void,
+  ) {}
+
+  listen(): void {
+    greetings.add(this.#greet);
+    addEventListener("pagehide", this.#leave);
+    addEventListener("pageshow", this.#greet);
+    if (typeof SharedWorker === "undefined") {
+      void this.#listenAlone();
+      return;
+    }
+    const worker = new SharedWorker(new URL("./stream_worker.ts", import.meta.url), { type: "module" });
+    worker.onerror = () => void this.#listenAlone();
+    this.#listenAt(worker.port);
+  }
+
+  end(error?: unknown): void {
+    this.#leave();
+    this.#port?.close();
+    this.#port = null;
+    greetings.delete(this.#greet);
+    removeEventListener("pagehide", this.#leave);
+    removeEventListener("pageshow", this.#greet);
+    this.onEnd(error);
+  }
+
+  // Where there are no shared workers, each tab has a stream.
+  async #listenAlone(): Promise<void> {
+    hostOfTab ??= import("./stream_host").then(({ StreamHost }) => new StreamHost());
+    const host = await hostOfTab;
+    if (!greetings.has(this.#greet)) return;
+    const { port1, port2 } = new MessageChannel();
+    host.connect(port1);
+    this.#listenAt(port2);
+  }
+
+  #listenAt(port: MessagePort): void {
+    this.#port = port;
+    port.onmessage = ({ data }: MessageEvent<Heard>) => this.#hear(data);
+    this.#greet();
+  }
+
+  readonly #greet = () => {
+    this.#port?.postMessage({ token: token(), topic: this.topic, seenId: this.#seenId } satisfies Hello);
+  };
+
+  readonly #leave = () => this.#port?.postMessage(null);
+
+  #hear(heard: Heard): void {
+    if (!greetings.has(this.#greet)) return;
+    if (heard === null) this.#greet();
+    else if ("failure" in heard) this.#fail(heard.failure);
+    else this.#take(heard);
+  }
+
+  // What came before comes again if the stream began anew.
+  #take(arrival: Arrival): void {
+    const id = eventId(arrival.event);
+    if (id && id <= this.#seenId) return;
+    this.#seenId = Math.max(this.#seenId, id);
+    try {
+      if (this.onArrival(arrival)) this.end();
+    } catch (error) {
+      this.end(error);
+    }
+  }
+
+  // A token that has ended may be followed by another.
+  #fail({ status, message, fields }: Failure): void {
+    const error = new ApiError(status, message, fields);
+    if (status === 401) showFailure(error);
+    else this.end(error);
+  }
 }

@@ -3,7 +3,7 @@
 import { keepPreviousData, QueryCache, QueryClient, queryOptions } from "@tanstack/preact-query";
 import { showFailure } from "../page/alert";
 import { type Form, quoteQuery } from "../request/form";
-import { api, given } from "./client";
+import { api, given, type Schemas } from "./client";
 import type { operations } from "./types";
 
 const RECENT = 50;
@@ -57,7 +57,7 @@ export function submission(id: string) {
 export const SUBMISSIONS = ["submissions"];
 
 export const newestSubmissions = queryOptions({
-  queryKey: [...SUBMISSIONS, "newest"],
+  queryKey: [...SUBMISSIONS, NEWEST],
   queryFn: () => given(api.GET("/api/v1/submissions", { params: { query: { page_size: NEWEST } } })),
 });
 
@@ -77,6 +77,21 @@ export function submissionsOf(problem: string) {
     queryKey: [...SUBMISSIONS, problem],
     queryFn: () => given(api.GET("/api/v1/submissions", { params: { query: { page_size: RECENT, problem } } })),
   });
+}
+
+// Lists of submissions move on by themselves, and so does the credit. Null: any may have changed.
+export function noteSubmission(changed: Schemas["Submission"] | null): void {
+  for (const [queryKey, list] of queries.getQueriesData<Schemas["SubmissionPage"]>({ queryKey: SUBMISSIONS })) {
+    const [, kind] = queryKey;
+    // One that is filtered by more than the problem may have to lose it now.
+    const isWhole = typeof kind !== "object";
+    if (isWhole && changed && list?.submissions.some(({ id }) => id === changed.id)) {
+      const submissions = list.submissions.map((before) => (before.id === changed.id ? changed : before));
+      queries.setQueryData(queryKey, { ...list, submissions });
+    } else if (!changed || typeof kind !== "string" || kind === changed.problem)
+      void queries.invalidateQueries({ queryKey, exact: true });
+  }
+  if (!changed || changed.end_time) void queries.invalidateQueries(costs);
 }
 
 // The most that what is chosen costs.

@@ -3,6 +3,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { ApiError } from "../gateway/api_error";
 import { api, bearer, given, type Schemas } from "../gateway/client";
+import { goOnWithToken } from "../gateway/event_stream";
 import { queries } from "../gateway/queries";
 import * as signIn from "../gateway/sign_in";
 import { alert, asksForToken, hasToken } from "./alert";
@@ -36,6 +37,7 @@ export function TokenDialog() {
     asksForToken.value = null;
     alert.value = null;
     hasToken.value = true;
+    goOnWithToken();
     await queries.resetQueries();
   }
 

@@ -52,12 +52,18 @@ test("a failed run shows the stage that it ended in, and a good one has none lef
   expect(new Set(Object.values(states(right)))).toEqual(new Set(["done"]));
 });
 
-test("a heartbeat and a frame of a kind that is not known change nothing that is shown", () => {
+test("a heartbeat changes nothing that is shown", () => {
   const run = after([{ status: "IN_QUEUE", position: 1 }]);
-  for (const status of ["heartbeat", "A_LATER_KIND"]) {
-    const { clockOffsetMs: _, ...later } = after([{ status, timestamp: 7 }], run);
-    expect(run).toMatchObject(later);
-  }
+  const { clockOffsetMs: _, ...later } = after([{ status: "heartbeat", timestamp: 7 }], run);
+  expect(run).toMatchObject(later);
+});
+
+test("a frame of a kind that is not known is shown as it is, and moves no stage", () => {
+  const run = after([{ status: "IN_QUEUE", position: 1 }]);
+  const later = after([{ status: "A_LATER_KIND", timestamp: 7, message: "Cooling down" }], run);
+  expect(later.line).toBe("A_LATER_KIND: Cooling down");
+  expect(states(later)).toEqual(states(run));
+  expect(later.final).toBeNull();
 });
 
 test("the clocks' offset is the smallest delay that was seen", () => {

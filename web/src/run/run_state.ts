@@ -133,8 +133,13 @@ function noted(run: Run, frame: Exclude<Frame, Ended>): Partial<Run> {
     case "SANDBOX_OUTPUT":
       return { lines: [...run.lines, { stream: frame.stream, line: frame.line }].slice(-MAX_LINES) };
     default:
-      return {};
+      return { line: unknownLine(frame) };
   }
+}
+
+// Of a kind that is newer than this page.
+function unknownLine({ status, message }: { status: string; message?: string | null }): string {
+  return message ? `${status}: ${message}` : status;
 }
 
 function provisioningLine({ vm_state: state, message, stage, machine }: Schemas["ProvisioningEvent"]): string {

@@ -88,7 +88,7 @@ export class Bench {
     this.refusal.value = null;
     try {
       const subject = { slug: problem.slug, dtype: this.dtype.value };
-      await this.#taken(await this.#sent(requestOf(this.form.value, this.source.code, subject)), problem.slug);
+      this.#taken(await this.#sent(requestOf(this.form.value, this.source.code, subject)), problem.slug);
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       askAgain(error);
@@ -118,12 +118,11 @@ export class Bench {
     this.source.close();
   }
 
-  async #taken(submission: Followed, slug: string): Promise<void> {
+  #taken(submission: Followed, slug: string): void {
     this.source.keepVersion(`submitted as ${submission.id}`);
     this.#follow(submission);
     navigate(problemAddress(slug, submission.id));
     this.pane.value = "result-pane";
-    await queries.queries.invalidateQueries({ queryKey: queries.SUBMISSIONS });
   }
 
   async #sent(request: Schemas["SubmissionRequest"]): Promise<Schemas["Submission"]> {
@@ -200,19 +199,14 @@ export class Bench {
     let run = emptyRun(submission.mode, submission.fallback_gpu_types, submission.profile);
     this.run.value = run;
     await follow(
-      submission.events_url,
-      (frame) => {
-        run = afterFrame(run, frame, Date.now(), isGood);
+      submission.id,
+      (frame, arrivedMs) => {
+        run = afterFrame(run, frame, arrivedMs, isGood);
         this.run.value = run;
       },
       following.signal,
     );
-    if (following.signal.aborted) return;
-    this.source.mark(diagnosed(run.final?.details));
-    await Promise.all([
-      queries.queries.invalidateQueries({ queryKey: queries.SUBMISSIONS }),
-      queries.queries.invalidateQueries(queries.costs),
-    ]);
+    if (!following.signal.aborted) this.source.mark(diagnosed(run.final?.details));
   }
 
   #follow(submission: Followed): void {
@@ -236,7 +230,7 @@ export class Bench {
 
 const NO_PROBLEM = { slug: "", dtypes: [""], starter: "", signature: "" };
 
-type Followed = Pick<Schemas["Submission"], "id" | "mode" | "fallback_gpu_types" | "profile" | "events_url">;
+type Followed = Pick<Schemas["Submission"], "id" | "mode" | "fallback_gpu_types" | "profile">;
 
 async function firstProblem(): Promise<string> {
   const { problems } = await queries.queries.fetchQuery(queries.problems);

@@ -13,7 +13,9 @@ import { pages } from "../pages";
 import { Ranking } from "../rankings/ranking";
 import { withOffered } from "../request/form";
 import { History } from "../run/history";
+import { Notifier } from "../run/notifier";
 import { news, RunView } from "../run/run_view";
+import { useTabState } from "../run/tab_state";
 import { Bench } from "./bench";
 import { CodePane } from "./code_pane";
 
@@ -84,11 +86,14 @@ function Title({ problem }: { problem: Schemas["ProblemDetail"] | null }) {
 
 function Result({ bench }: { bench: Bench }) {
   const run = bench.run.value;
+  const slug = bench.isProgram.value ? "" : (bench.problem.value?.slug ?? "");
+  useTabState(run, slug);
   return (
     <>
       <p id="live-status" class="visually-hidden" role="status" aria-live="polite">
         {news(run)}
       </p>
+      {run ? <Notifier key={bench.submissionId.value} run={run} problem={slug} /> : null}
       {run ? (
         <RunView
           run={run}
