@@ -62,15 +62,16 @@ async def quote_submission(body: SubmissionRequest, account: TheSubmitter, gatew
     )
 
 
-@router.get("", responses=problems(404))
+@router.get("", responses=problems(404, 409))
 async def list_submissions(
     account: TheAccount, gateway: TheGateway, query: Annotated[SubmissionQuery, Query()]
 ) -> SubmissionPage:
-    """List the submissions of your token's account, newest first."""
+    """List the submissions of your token's account, newest first or fastest first."""
     if query.account_id and query.account_id not in account.visible_account_ids:
         raise ProblemError(Problem(404, f"There is no account {query.account_id}, or it is not yours."))
-    request = query.request(query.account_id or account.account_id)
-    page = await call(gateway.upstreams.scheduler.ListJobs, request, {"begin_time": "since", "end_time": "until"})
+    request = query.request(query.account_id or account.account_id, sorted(account.visible_account_ids))
+    names = {"begin_time": "since", "end_time": "until", "statuses": "status", "order": "sort"}
+    page = await call(gateway.upstreams.scheduler.ListJobs, request, names)
     return SubmissionPage(submissions=[submission_of(job) for job in page.jobs], next_page_token=page.next_page_token)
 
 

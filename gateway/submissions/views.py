@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from datetime import datetime
+from math import inf, isfinite
 from typing import Annotated, Any
 
 from pydantic import BaseModel, Field
-from wavepool.executor.v1.run_event_pb2 import Benchmarked
+from wavepool.executor.v1.run_event_pb2 import Benchmarked, Finished
 from wavepool.scheduler.v1 import scheduler_pb2
 from wavepool.scheduler.v1.scheduler_pb2 import JOB_STATE_CANCELLED, JOB_STATE_FAILED, JOB_STATE_FINISHED
 
@@ -15,6 +16,7 @@ from gateway.submissions.end_frames import end_frame
 from gateway.submissions.event_schemas import KernelIsa, SubmissionResult
 from gateway.submissions.machine_use import AdmittedMachineUse, admitted_machine_use
 from gateway.submissions.resources import AdmittedResources, admitted_resources
+from gateway.submissions.run_frames import NS_PER_MS
 from gateway.submissions.verdicts import final_status
 from gateway.words.answer_words import Documented, FinalStatusWord, JobStateWord, TimingWord, VerdictWord
 from gateway.words.enum_names import job_state_name, mode_name, timing_mode_word, timing_name, verdict_name
@@ -67,6 +69,10 @@ class Submission(BaseModel):
             "times never rank it is above 0.05. Else null."
         ),
     ]
+    runtime_ms: Annotated[float | None, Field(description="The geometric mean of the cases; null: it has no time.")]
+    gflops: Annotated[float | None, Field(description="The geometric mean of the cases; null: it has no time.")]
+    passed_tests: Annotated[int | None, Field(description="Null: it has not ended, or had no tests.")]
+    total_tests: int | None
     message: str
     create_time: datetime | None
     start_time: datetime | None
@@ -236,6 +242,7 @@ def _submission_fields(job: scheduler_pb2.Job) -> dict[str, Any]:
         "status": final_status(submission.mode, job.state, job.verdict) if over else None,
         "verdict": verdict_name(job.verdict) if job.verdict else None,
         **_timing_fields(job.result.benchmarked if over and job.result.HasField("benchmarked") else None),
+        **_test_fields(job.result if over else Finished()),
         "message": job.message,
         "create_time": instant_of(job.create_time),
         "start_time": instant_of(job.start_time),
@@ -252,7 +259,16 @@ def _submission_fields(job: scheduler_pb2.Job) -> dict[str, Any]:
 
 
 def _timing_fields(benchmarked: Benchmarked | None) -> dict[str, Any]:
+    timed = benchmarked or Benchmarked()
+    has_time = 0 < timed.mean_runtime_ns < inf
     return {
-        "timing_status": timing_name(benchmarked.timing) if benchmarked else None,
-        "shown_interval": (benchmarked.shown_interval or None) if benchmarked else None,
+        "timing_status": timing_name(timed.timing) if benchmarked else None,
+        "shown_interval": timed.shown_interval or None,
+        "runtime_ms": timed.mean_runtime_ns / NS_PER_MS if has_time else None,
+        "gflops": timed.mean_gflops if has_time and isfinite(timed.mean_gflops) else None,
     }
+
+
+def _test_fields(result: Finished) -> dict[str, Any]:
+    total = result.total_tests
+    return {"passed_tests": result.passed_tests if total else None, "total_tests": total or None}

@@ -8,11 +8,25 @@ from typing import Protocol
 from servicekit.logging import get_logger
 from services.scheduler.jobs.errors import JobNotFoundError, NotYoursError, ReservationNotFoundError
 from services.scheduler.jobs.job import Job
-from services.scheduler.jobs.states import UNSEEN_STATES
+from services.scheduler.jobs.states import OVER_STATES, UNSEEN_STATES
 from services.scheduler.store.job_store import JobStore
 from vocabulary.rights import Asker, Belonging, Right, Standing, may, standing_of
 
 log = get_logger(__name__)
+
+
+class JobRequest(Protocol):
+    """A request about a job."""
+
+    @property
+    def account_ids(self) -> Sequence[str]:
+        """The accounts whose jobs the caller sees; empty for an operator."""
+        ...
+
+    @property
+    def job_id(self) -> str:
+        """The job's id."""
+        ...
 
 
 class ReservationRequest(Protocol):
@@ -34,6 +48,14 @@ async def visible_job(store: JobStore, account_ids: Collection[str], job_id: str
     job = await _visible(store, account_ids, job_id)
     if job is None or job.reservation:
         raise JobNotFoundError(job_id)
+    return job
+
+
+async def ended_job(store: JobStore, request: JobRequest) -> Job:
+    """The job, as `visible_job`, if it is over; raises JobNotFoundError."""
+    job = await visible_job(store, request.account_ids, request.job_id)
+    if job.state not in OVER_STATES:
+        raise JobNotFoundError(job.job_id)
     return job
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from google.protobuf.duration_pb2 import Duration
 from wavepool.executor.v1 import run_event_pb2
@@ -23,6 +23,8 @@ from services.scheduler.jobs.spec import JobSpec
 from services.scheduler.jobs.states import UNSEEN_STATES, JobState
 from services.scheduler.wire.reservations import instant_from_proto
 from submissions.modes import MODES
+from vocabulary.names import none_of
+from vocabulary.verdicts import FINAL_STATUSES
 
 VERDICT_PREFIX = "VERDICT_"
 STATE_PREFIX = "JOB_STATE_"
@@ -34,6 +36,7 @@ _STATES: dict[JobState, scheduler_pb2.JobState.ValueType] = {
     if state not in UNSEEN_STATES
 }
 _STATES_BY_NUMBER: dict[int, JobState] = {number: state for state, number in _STATES.items()}
+_ORDERS = {number: name.removeprefix("JOB_ORDER_") for name, number in scheduler_pb2.JobOrder.items()}
 _VERDICT_NAMES: dict[int, str] = {
     number: name.removeprefix(VERDICT_PREFIX) for name, number in run_event_pb2.Verdict.items()
 }
@@ -134,18 +137,39 @@ def state_from_proto(number: int) -> JobState:
     return _STATES_BY_NUMBER[_known("states", number, _STATES_BY_NUMBER)]
 
 
-def filter_from_proto(request: scheduler_pb2.ListJobsRequest, problem: str) -> JobFilter:
-    """The jobs that a list asks for; raises InvalidFieldError."""
+class ListNames(NamedTuple):
+    """The names that a list is filtered by, each in its one spelling, or empty."""
+
+    problem: str
+    gpu_type: str
+    dtype: str
+
+
+def filter_from_proto(request: scheduler_pb2.ListJobsRequest, names: ListNames) -> JobFilter:
+    """The jobs that a list asks for, but for those to compare with; raises InvalidFieldError."""
+    unknown = next((one for one in request.statuses if one not in FINAL_STATUSES), "")
+    if unknown:
+        raise InvalidFieldError("statuses", none_of(unknown, FINAL_STATUSES))
+    order = _known("order", request.order, _ORDERS)
+    fastest = order == scheduler_pb2.JOB_ORDER_FASTEST
+    if fastest and not names.problem and not request.HasField("comparable_to"):
+        raise InvalidFieldError(
+            "order", "can be FASTEST within one problem only; give `problem` as well, or leave the order out"
+        )
     return JobFilter(
         (request.account_id,) if request.account_id else (),
         frozenset(state_from_proto(state) for state in request.states),
-        problem,
+        names.problem,
         request.user_id,
         frozenset(verdict_name(_known("verdicts", verdict, _VERDICT_NAMES)) for verdict in request.verdicts),
         frozenset(_known("modes", mode, MODES) for mode in request.modes),
         request.queue,
         instant_from_proto(request.begin_time, "begin_time") if request.HasField("begin_time") else None,
         instant_from_proto(request.end_time, "end_time") if request.HasField("end_time") else None,
+        statuses=frozenset(request.statuses),
+        gpu_type=names.gpu_type,
+        dtype=names.dtype,
+        fastest=fastest,
     )
 
 

@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import grpc
 import pytest
+from wavepool.executor.v1 import run_event_pb2
 from wavepool.scheduler.v1 import rankings_pb2 as pb
 from wavepool.scheduler.v1.rankings_pb2_grpc import RankingServiceStub
+from wavepool.scheduler.v1.scheduler_pb2 import JOB_ORDER_FASTEST, GetJobRequest, ListJobsRequest
 from wavepool.submission.v1 import submission_pb2
 
 from services.scheduler.jobs.allowance import SubmissionLimits
@@ -85,6 +88,44 @@ async def test_jobs_of_others_and_jobs_that_go_on_are_not_found(cluster: Cluster
         for pair in ((mine.job_id, job_id), (job_id, mine.job_id)):
             request = pb.CompareJobsRequest(account_ids=["account-1"], base_job_id=pair[0], other_job_id=pair[1])
             await refused(rankings(cluster).CompareJobs(request), grpc.StatusCode.NOT_FOUND)
+
+
+async def test_a_list_has_the_jobs_that_compare_with_one_and_no_others(cluster: Cluster) -> None:
+    kinds: list[dict[str, Any]] = [
+        {"cases": {"a": 3.0, "b": 1.0}},
+        {"cases": {"a": 2.0}},
+        {"cases": {"a": 1.0}, "timing": run_event_pb2.TIMING_UNSTABLE, "mean_runtime_ns": 1.0},
+        {"cases": {"c": 1.0}},
+        {"cases": {"a": 1.0}, "timing_mode": "hot"},
+        {"cases": {"a": 1.0}, "machine_gpu_type": "MI210"},
+        {"cases": {"a": 1.0}, "dtype": "float16"},
+        {"cases": {"a": 1.0}, "problem": "relu"},
+        {},
+    ]
+    jobs = [await ended(store(cluster), number, **kind) for number, kind in enumerate(kinds)]
+    base = GetJobRequest(account_ids=["account-1"], job_id=jobs[0].job_id)
+    compared: list[str] = []
+    for job in jobs[1:]:
+        with suppress(grpc.aio.AioRpcError):
+            pair = pb.CompareJobsRequest(base_job_id=base.job_id, other_job_id=job.job_id)
+            await rankings(cluster).CompareJobs(pair)
+            compared.append(job.job_id)
+    assert compared == [jobs[1].job_id, jobs[2].job_id]
+    # The second of them is faster, but its time is not proven.
+    request = ListJobsRequest(comparable_to=base, order=JOB_ORDER_FASTEST, gpu_type="mi300x", dtype="fp32", page_size=1)
+    first = await cluster.api.ListJobs(request)
+    request.page_token = first.next_page_token
+    second = await cluster.api.ListJobs(request)
+    assert [job.job_id for job in (*first.jobs, *second.jobs)] == compared
+    assert not second.next_page_token
+
+
+async def test_a_list_that_nothing_can_be_on_is_refused_with_the_reason(cluster: Cluster) -> None:
+    untimed = await ended(store(cluster), 1)
+    request = ListJobsRequest(comparable_to=GetJobRequest(account_ids=["account-2"], job_id=untimed.job_id))
+    await refused(cluster.api.ListJobs(request), grpc.StatusCode.NOT_FOUND)
+    request = ListJobsRequest(comparable_to=GetJobRequest(job_id=untimed.job_id))
+    await refused(cluster.api.ListJobs(request), grpc.StatusCode.FAILED_PRECONDITION, "has no times")
 
 
 async def test_jobs_that_do_not_compare_are_refused_with_the_reason(cluster: Cluster) -> None:

@@ -391,6 +391,11 @@ async def test_lists_are_filtered_by_mode_and_verdict(cluster: Cluster) -> None:
         ({"verdicts": [99]}, "verdicts"),
         ({"modes": [0]}, "modes"),
         ({"queue": "\0"}, "queue"),
+        ({"statuses": ["RIGHT"]}, "statuses"),
+        ({"gpu_type": "MI30X"}, "gpu_type"),
+        ({"dtype": "float23"}, "dtype"),
+        ({"order": 9}, "order"),
+        ({"order": scheduler_pb2.JOB_ORDER_FASTEST}, "order"),
     ],
 )
 async def test_bad_list_request_names_the_field(cluster: Cluster, request_fields: dict[str, Any], field: str) -> None:
