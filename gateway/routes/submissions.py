@@ -15,9 +15,10 @@ from gateway.http.sse import resume_point
 from gateway.routes.identity_calls import call
 from gateway.submissions import account_jobs
 from gateway.submissions.allowance import rate_limit_headers
-from gateway.submissions.bodies import SubmissionQuery, SubmissionRequest
+from gateway.submissions.bodies import SubmissionChange, SubmissionQuery, SubmissionRequest
 from gateway.submissions.compilation import compiled_of, listing_of
 from gateway.submissions.run_frames import isa_fields
+from gateway.submissions.sharing import SharedSubmission, shared_submission_of
 from gateway.submissions.views import (
     NewSubmission,
     SignedReport,
@@ -76,9 +77,20 @@ async def list_submissions(
 
 
 @router.get("/{submission_id}", responses=problems(404))
-async def get_submission(submission_id: str, account: TheAccount, gateway: TheGateway) -> SubmissionDetail:
-    """Get one submission with its code, and its result once it has ended."""
-    return submission_detail_of(await account_jobs.job_of(gateway.upstreams, account, submission_id))
+async def get_submission(
+    submission_id: str, account: TheAccount, gateway: TheGateway
+) -> SubmissionDetail | SharedSubmission:
+    """Get one submission with its code, and its result once it has ended; of another account's, what is shared."""
+    job = await account_jobs.job_of(gateway.upstreams, account, submission_id, or_shared=True)
+    return submission_detail_of(job) if account.sees(job.account_id) else shared_submission_of(job)
+
+
+@router.patch("/{submission_id}", responses=problems(404))
+async def update_submission(
+    submission_id: str, body: SubmissionChange, account: TheSubmitter, gateway: TheGateway
+) -> Submission:
+    """Change a submission's name, or who else may see it."""
+    return submission_of(await account_jobs.update(gateway.upstreams, account, submission_id, body))
 
 
 @router.get("/{submission_id}/events", response_class=Response, responses={**STREAM, **NOTHING_LEFT, **problems(404)})
@@ -95,13 +107,13 @@ async def stream_submission_events(
     if is_over(job) and after_seq >= job.last_seq:
         # On 204, a browser's EventSource stops reconnecting.
         return Response(status_code=204, media_type="text/event-stream")
-    return gateway.stream(job, after_seq)
+    return gateway.stream(job, after_seq, is_shared=not account.sees(job.account_id))
 
 
 @router.get("/{submission_id}/isa", responses=problems(404))
 async def get_submission_isa(submission_id: str, account: TheAccount, gateway: TheGateway) -> SubmissionIsa:
     """Get the MI300X's instructions for a compiled submission, with source lines, and a report on each kernel."""
-    job = await account_jobs.job_of(gateway.upstreams, account, submission_id)
+    job = await account_jobs.job_of(gateway.upstreams, account, submission_id, or_shared=True)
     compiled = await compiled_of(gateway.upstreams, job)
     if compiled is None:
         why = "it did not compile" if is_over(job) else "it is not compiled yet"

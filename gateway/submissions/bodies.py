@@ -23,6 +23,7 @@ from gateway.words.gpu_type_field import GpuType
 from gateway.words.proto_time import RequestInstant, ZonedInstant, timestamp_of
 from submissions.checks import LANGUAGE, MOST_BYTES
 from submissions.modes import Mode, TimingMode, timing_number
+from submissions.visibility import Visibility
 from vocabulary.limits import DEFAULT_DTYPE, MAX_PRIORITY, MIN_PRIORITY
 from vocabulary.names import none_of
 
@@ -381,6 +382,22 @@ class SandboxRequest(_Body):
     fallback_gpu_types: Annotated[_FallbackGpuTypes, Field(alias="fallbackGpuTypes")] = []
 
 
+class SubmissionChange(BaseModel):
+    """A change of a submission; a field that is left out or null stays."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: Annotated[str | None, Field(max_length=100, description="For people; empty: none.")] = None
+    visibility: Annotated[
+        Visibility | None,
+        Field(
+            description="`private`: only your account sees it. `link`: every user who knows its id reads its code, "
+            "result, ISA and events. `public`: the same, and rankings give its id. Its cost, account and queue stay "
+            "yours."
+        ),
+    ] = None
+
+
 class SubmissionOrder(StrEnum):
     """The order of a list of submissions."""
 
@@ -433,7 +450,7 @@ class SubmissionQuery(BaseModel):
 
     def request(self, account_id: str, visible_account_ids: Sequence[str]) -> ListJobsRequest:
         """The scheduler's form of it, for an account; the submission to compare with is of a visible one."""
-        base = GetJobRequest(account_ids=visible_account_ids, job_id=self.comparable_to)
+        base = GetJobRequest(account_ids=visible_account_ids, job_id=self.comparable_to, or_shared=True)
         return ListJobsRequest(
             account_id=account_id,
             page_size=self.page_size,

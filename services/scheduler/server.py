@@ -100,6 +100,7 @@ ONLY_THE_LEADER = frozenset(
     for name in (
         "SchedulerService/SubmitJob",
         "SchedulerService/CancelJob",
+        "SchedulerService/UpdateJob",
         "QueueService/ListQueues",
         "QueueService/ApplyQueues",
         "QueueService/ExplainJob",

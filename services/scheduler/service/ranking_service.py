@@ -69,7 +69,7 @@ class RankingServicer(rankings_pb2_grpc.RankingServiceServicer):
         """Compares two jobs."""
         del context
         base, other = [
-            await ended_job(self._store, GetJobRequest(account_ids=request.account_ids, job_id=job_id))
+            await ended_job(self._store, _asked(request, job_id))
             for job_id in (request.base_job_id, request.other_job_id)
         ]
         return _comparison_to_proto(compare(base, other))
@@ -95,6 +95,10 @@ class RankingServicer(rankings_pb2_grpc.RankingServiceServicer):
         return RankingKey(slug, hardware, dtype, timing_mode)
 
 
+def _asked(request: rankings_pb2.CompareJobsRequest, job_id: str) -> GetJobRequest:
+    return GetJobRequest(account_ids=request.account_ids, job_id=job_id, or_shared=request.or_shared)
+
+
 def _ranking_to_proto(one: Ranked, *, is_ranked: bool) -> rankings_pb2.Ranking:
     return rankings_pb2.Ranking(
         rank=one.rank if is_ranked else 0,
@@ -104,6 +108,7 @@ def _ranking_to_proto(one: Ranked, *, is_ranked: bool) -> rankings_pb2.Ranking:
         gflops=one.gflops,
         end_time=instant_to_proto(one.end_time),
         timings=one.times,
+        is_public=one.is_public,
     )
 
 

@@ -83,7 +83,7 @@ class SchedulerServicer(scheduler_pb2_grpc.SchedulerServiceServicer):
     async def GetJob(self, request: scheduler_pb2.GetJobRequest, context: object) -> scheduler_pb2.GetJobResponse:
         """Gets a job with its source."""
         del context
-        job = await visible_job(self._store, request.account_ids, request.job_id)
+        job = await visible_job(self._store, request.account_ids, request.job_id, or_shared=request.or_shared)
         return scheduler_pb2.GetJobResponse(job=await self._whole(job))
 
     async def ListJobs(self, request: scheduler_pb2.ListJobsRequest, context: object) -> scheduler_pb2.ListJobsResponse:
@@ -138,6 +138,15 @@ class SchedulerServicer(scheduler_pb2_grpc.SchedulerServiceServicer):
         del context
         job = await visible_job(self._store, request.account_ids, request.job_id)
         return scheduler_pb2.CancelJobResponse(job=wire.job_to_proto(await self._canceller.cancel(job)))
+
+    async def UpdateJob(
+        self, request: scheduler_pb2.UpdateJobRequest, context: object
+    ) -> scheduler_pb2.UpdateJobResponse:
+        """Changes a job's name, or who may see it."""
+        del context
+        changes = wire.labels_from_proto(request)
+        job = await visible_job(self._store, request.account_ids, request.job_id)
+        return scheduler_pb2.UpdateJobResponse(job=wire.job_to_proto(await self._store.label(job, changes)))
 
     async def ListProblems(
         self, request: scheduler_pb2.ListProblemsRequest, context: object

@@ -17,6 +17,7 @@ from services.scheduler.jobs.resources import Isolation, Resources, Reuse
 from services.scheduler.jobs.spec import JobSpec, Lease
 from services.scheduler.jobs.states import JobState
 from services.scheduler.jobs.timing import ProvenTime
+from submissions.visibility import Visibility
 
 _SPEC_COLUMNS = tuple(field.name for field in fields(JobSpec) if field.name not in {"submission", "resources"})
 # The lease's machine is the job's own column: it outlives the lease.
@@ -64,6 +65,7 @@ def job_from_row(row: RowMapping) -> Job:
     job["state"] = JobState(columns["state"])
     job["ending"] = JobState(columns["ending"]) if columns["ending"] else None
     job["result"] = bytes(columns["result"])
+    job["visibility"] = Visibility(columns["visibility"])
     spec: dict[str, Any] = {name: columns[name] for name in _SPEC_COLUMNS}
     spec["submission"] = Submission.FromString(bytes(columns["submission"]))
     isolation = Isolation(columns["isolation"])

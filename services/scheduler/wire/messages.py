@@ -21,8 +21,10 @@ from services.scheduler.jobs.listing import JobFilter
 from services.scheduler.jobs.resources import machine_use_to_proto, resources_to_proto
 from services.scheduler.jobs.spec import JobSpec
 from services.scheduler.jobs.states import UNSEEN_STATES, JobState
+from services.scheduler.jobs.submission_checks import wrong_name
 from services.scheduler.wire.reservations import instant_from_proto
 from submissions.modes import MODES
+from submissions.visibility import VISIBILITIES, Visibility
 from vocabulary.names import none_of
 from vocabulary.verdicts import FINAL_STATUSES
 
@@ -60,6 +62,7 @@ def job_to_proto(job: Job, whole: Submission | None = None) -> scheduler_pb2.Job
         got_eighths=job.got_eighths,
         cost_micros=job.cost_micros,
         last_seq=job.last_seq,
+        visibility=job.visibility.number,
     )
     if job.end_time is not None:
         message.verdict = verdict_to_proto(job.verdict)
@@ -135,6 +138,21 @@ def state_to_proto(state: JobState) -> scheduler_pb2.JobState.ValueType:
 def state_from_proto(number: int) -> JobState:
     """The state that a list is filtered by; raises InvalidFieldError."""
     return _STATES_BY_NUMBER[_known("states", number, _STATES_BY_NUMBER)]
+
+
+def labels_from_proto(request: scheduler_pb2.UpdateJobRequest) -> Mapping[str, str]:
+    """The new name and visibility of a job, as far as they are given; raises InvalidFieldError."""
+    labels: dict[str, str] = {}
+    if request.HasField("name"):
+        if fault := wrong_name(request.name):
+            raise InvalidFieldError("name", fault)
+        labels["name"] = request.name
+    if request.HasField("visibility"):
+        if request.visibility not in VISIBILITIES:
+            legal = ", ".join(one.name for one in Visibility)
+            raise InvalidFieldError("visibility", f"{request.visibility} is not valid; give {legal}")
+        labels["visibility"] = VISIBILITIES[request.visibility]
+    return labels
 
 
 class ListNames(NamedTuple):

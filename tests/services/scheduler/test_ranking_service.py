@@ -8,7 +8,13 @@ import pytest
 from wavepool.executor.v1 import run_event_pb2
 from wavepool.scheduler.v1 import rankings_pb2 as pb
 from wavepool.scheduler.v1.rankings_pb2_grpc import RankingServiceStub
-from wavepool.scheduler.v1.scheduler_pb2 import JOB_ORDER_FASTEST, GetJobRequest, ListJobsRequest
+from wavepool.scheduler.v1.scheduler_pb2 import (
+    JOB_ORDER_FASTEST,
+    VISIBILITY_LINK,
+    GetJobRequest,
+    ListJobsRequest,
+    UpdateJobRequest,
+)
 from wavepool.submission.v1 import submission_pb2
 
 from services.scheduler.jobs.allowance import SubmissionLimits
@@ -118,6 +124,20 @@ async def test_a_list_has_the_jobs_that_compare_with_one_and_no_others(cluster: 
     second = await cluster.api.ListJobs(request)
     assert [job.job_id for job in (*first.jobs, *second.jobs)] == compared
     assert not second.next_page_token
+
+
+async def test_jobs_of_others_are_compared_if_they_are_shared_and_the_caller_wants_that(cluster: Cluster) -> None:
+    mine = await ended(store(cluster), 1, cases={"a": 1.0})
+    others = await ended(store(cluster), 2, cases={"a": 1.0}, account_id="account-2")
+    change = UpdateJobRequest(account_ids=["account-2"], job_id=others.job_id, visibility=VISIBILITY_LINK)
+    await cluster.api.UpdateJob(change)
+    pair = pb.CompareJobsRequest(account_ids=["account-1"], base_job_id=others.job_id, other_job_id=mine.job_id)
+    await refused(rankings(cluster).CompareJobs(pair), grpc.StatusCode.NOT_FOUND)
+    pair.or_shared = True
+    assert (await rankings(cluster).CompareJobs(pair)).verdict == pb.COMPARISON_VERDICT_SAME
+    base = GetJobRequest(account_ids=["account-1"], job_id=others.job_id, or_shared=True)
+    listed = await cluster.api.ListJobs(ListJobsRequest(account_id="account-1", comparable_to=base))
+    assert [job.job_id for job in listed.jobs] == [mine.job_id]
 
 
 async def test_a_list_that_nothing_can_be_on_is_refused_with_the_reason(cluster: Cluster) -> None:

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import grpc
 import pytest
@@ -317,6 +317,25 @@ async def test_submitters_are_told_how_many_more_submissions_they_may_make(
             renew_after=duration_to_proto(timedelta(hours=1)),
         )
         assert (await cluster.allowance()).renew_after.ToTimedelta() == timedelta(minutes=59)
+
+
+async def test_job_is_named_and_shared_by_its_account_alone(cluster: Cluster) -> None:
+    job = await cluster.submit()
+    as_another = scheduler_pb2.GetJobRequest(account_ids=["account-2"], job_id=job.job_id, or_shared=True)
+    await refused(cluster.api.GetJob(as_another), grpc.StatusCode.NOT_FOUND)
+    change = scheduler_pb2.UpdateJobRequest(job_id=job.job_id, visibility=scheduler_pb2.VISIBILITY_LINK, name="v3")
+    change.account_ids[:] = ["account-2"]
+    await refused(cluster.api.UpdateJob(change), grpc.StatusCode.NOT_FOUND)
+    change.account_ids[:] = [ACCOUNT]
+    changed = (await cluster.api.UpdateJob(change)).job
+    assert (changed.visibility, changed.spec.name) == (scheduler_pb2.VISIBILITY_LINK, "v3")
+    seen = (await cluster.api.GetJob(as_another)).job
+    assert (seen.spec.name, seen.spec.submission.source) == ("v3", job.spec.submission.source)
+    as_another.or_shared = False
+    await refused(cluster.api.GetJob(as_another), grpc.StatusCode.NOT_FOUND)
+    for wrong in ({"name": "x" * 101}, {"name": "a\0"}, {"visibility": 9}):
+        asked = scheduler_pb2.UpdateJobRequest(account_ids=[ACCOUNT], job_id=job.job_id, **cast("Any", wrong))
+        await refused(cluster.api.UpdateJob(asked), grpc.StatusCode.INVALID_ARGUMENT, field=next(iter(wrong)))
 
 
 async def test_job_of_another_account_is_not_found(cluster: Cluster) -> None:

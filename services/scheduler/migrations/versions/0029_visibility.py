@@ -44,7 +44,7 @@ def upgrade() -> None:
 def _fill() -> None:
     filled = (*_TEXTS, "mode", "proof", "calls_per_second")
     jobs: Any = sa.table("jobs", *map(sa.column, dict.fromkeys((*_READ, *filled))))
-    values = {name: sa.bindparam(f"new_{name}") for name in filled}
+    values: dict[str, Any] = {name: sa.bindparam(f"new_{name}") for name in filled}
     update = sa.update(jobs).where(jobs.c.job_id == sa.bindparam("filled_id")).values(values)
     connection, last = op.get_bind(), ""
     while True:
@@ -58,7 +58,7 @@ def _fill() -> None:
 
 def _filled(row: Any) -> dict[str, Any]:  # noqa: ANN401 - a row of the columns above
     submission = Submission.FromString(bytes(row.submission))
-    found = dict.fromkeys(_TEXTS, "") | {"mode": submission.mode, "dtype": submission.dtype, "proof": 0}
+    found: dict[str, Any] = dict.fromkeys(_TEXTS, "") | {"mode": submission.mode, "dtype": submission.dtype, "proof": 0}
     found |= {"ran_on": row.machine_gpu_type or row.gpu_type, "calls_per_second": 0.0}
     if row.state in _OVER and row.reservation is None:
         found["status"] = final_status(row.state.upper(), row.verdict, MODES.get(submission.mode) or "")

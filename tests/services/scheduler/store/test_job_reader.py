@@ -19,6 +19,7 @@ from services.scheduler.jobs.timing import RankingKey
 from services.scheduler.store.job_reader import JobReader
 from services.scheduler.store.job_store import JobStore
 from services.scheduler.store.rows import job_to_row
+from submissions.visibility import Visibility
 from tests.services.scheduler.jobs import ACCEPTED, LEASE, START, a_job
 from tests.services.scheduler.timed_jobs import ended, timed_job
 
@@ -174,6 +175,20 @@ async def test_changes_of_an_account_are_read_once_each_in_the_order_of_their_co
     assert await reader.last_revisions(["account-1", other.account_id, "nobody"], place) == {
         "account-1": running[-1][0]
     }
+
+
+async def test_a_new_name_and_visibility_are_changes_that_moves_leave_alone(store: JobStore, reader: JobReader) -> None:
+    job = await queued(store, 1)
+    place = await reader.revision()
+    labelled = await store.label(job, {"name": "v3", "visibility": Visibility.LINK})
+    assert (labelled.spec.name, labelled.visibility, labelled.state) == ("v3", Visibility.LINK, JobState.QUEUED)
+    assert [changed for _, changed in await reader.changed_jobs("account-1", place, 10)] == [labelled]
+    # The queue has the job as it was before.
+    await store.move(job, job.start(LEASE, START), [], START)
+    moved = await store.get(job.job_id)
+    assert moved
+    assert (moved.spec.name, moved.visibility, moved.state) == ("v3", Visibility.LINK, JobState.RUNNING)
+    assert (await store.label(moved, {"name": ""})).spec.name == ""
 
 
 async def test_writes_that_share_a_transaction_have_revisions_of_their_own(store: JobStore, reader: JobReader) -> None:
