@@ -45,7 +45,7 @@ _VERDICT_NAMES: dict[int, str] = {
 
 
 def job_to_proto(job: Job, whole: Submission | None = None) -> scheduler_pb2.Job:
-    """The job as a proto; without `whole`, as in lists, its submission has no texts."""
+    """The job as a proto; without `whole`, as in lists, its submission has no texts and its result only the figures."""
     message = scheduler_pb2.Job(
         job_id=job.job_id,
         account_id=job.account_id,
@@ -66,8 +66,25 @@ def job_to_proto(job: Job, whole: Submission | None = None) -> scheduler_pb2.Job
     )
     if job.end_time is not None:
         message.verdict = verdict_to_proto(job.verdict)
-        message.result.ParseFromString(job.result)
+        result = run_event_pb2.Finished.FromString(job.result)
+        message.result.CopyFrom(result if whole else _figures(result))
     return message
+
+
+def _figures(result: run_event_pb2.Finished) -> run_event_pb2.Finished:
+    """The result without what grows with cases, samples and outputs: a list of 200 would be too large to send."""
+    figures = run_event_pb2.Finished(
+        verdict=result.verdict,
+        message=result.message,
+        reason=result.reason,
+        passed_tests=result.passed_tests,
+        total_tests=result.total_tests,
+        billable=result.billable,
+    )
+    if result.HasField("benchmarked"):
+        result.benchmarked.ClearField("results")
+        figures.benchmarked.CopyFrom(result.benchmarked)
+    return figures
 
 
 def allowance_to_proto(allowance: Allowance) -> scheduler_pb2.Allowance:

@@ -140,6 +140,15 @@ async def test_jobs_of_others_are_compared_if_they_are_shared_and_the_caller_wan
     assert [job.job_id for job in listed.jobs] == [mine.job_id]
 
 
+async def test_a_list_has_the_figures_of_results_without_what_they_come_from(cluster: Cluster) -> None:
+    job = await ended(store(cluster), 1, cases={"a": 1.0, "b": 2.0}, mean_gflops=2.5)
+    whole = (await cluster.api.GetJob(GetJobRequest(job_id=job.job_id))).job.result.benchmarked
+    [listed] = (await cluster.api.ListJobs(ListJobsRequest())).jobs
+    assert [case.name for case in whole.results] == ["a", "b"]
+    whole.ClearField("results")
+    assert listed.result.benchmarked == whole
+
+
 async def test_a_list_that_nothing_can_be_on_is_refused_with_the_reason(cluster: Cluster) -> None:
     untimed = await ended(store(cluster), 1)
     request = ListJobsRequest(comparable_to=GetJobRequest(account_ids=["account-2"], job_id=untimed.job_id))
