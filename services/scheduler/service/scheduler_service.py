@@ -42,21 +42,21 @@ class SchedulerServicer(scheduler_pb2_grpc.SchedulerServiceServicer):
         self,
         store: JobStore,
         reader: JobReader,
-        billing: Billing,
         admission: Admission,
         canceller: Canceller,
         watcher: Watcher,
         changes: JobChanges,
         problems: Mapping[str, CatalogueEntry],
+        billing: Billing,
     ) -> None:
         self._store = store
         self._reader = reader
-        self._billing = billing
         self._admission = admission
         self._canceller = canceller
         self._watcher = watcher
         self._changes = changes
         self._problems = problems
+        self._billing = billing
 
     async def SubmitJob(
         self, request: scheduler_pb2.SubmitJobRequest, context: object
