@@ -55,6 +55,10 @@ class Caller:
         """True for operators and administrators, who see what everybody has."""
         return bool({"operate", "admin"} & set(self.scopes))
 
+    def sees(self, account_id: str) -> bool:
+        """True if the account is one of the visible ones; what others have is seen as far as they share it."""
+        return account_id in self.visible_account_ids
+
     def seen_account(self, account_id: str) -> str:
         """The account to show: the caller's own if empty; raises ProblemError (404) for one that they may not see."""
         if account_id in {"", self.account_id, self.account_name}:

@@ -58,12 +58,14 @@ class Gateway:
         self.calls.close()
 
     async def job_to_follow(self, caller: Caller, job_id: str, *, from_start: bool) -> Job:
-        """The job, as far as its stream needs it; raises ProblemError (404).
+        """The job, as far as its stream needs it, or another's that is shared; raises ProblemError (404).
 
         One that was just submitted here and is followed from its start is not looked up.
         """
         recent = self.recent_jobs.find(caller.account_id, job_id) if from_start else None
-        return recent if recent is not None else await account_jobs.job_of(self.upstreams, caller, job_id)
+        return (
+            recent if recent is not None else await account_jobs.job_of(self.upstreams, caller, job_id, or_shared=True)
+        )
 
     def stream_of(self, answer: SubmitJobResponse) -> EventStream:
         """The response that streams the events of a job that was just submitted, and says where to resume."""
@@ -71,10 +73,12 @@ class Gateway:
         headers = {"X-Submission-Id": job.job_id, "Location": submission_path(job.job_id)}
         return self.stream(job, 0, {**headers, **rate_limit_headers(answer.allowance)})
 
-    def stream(self, job: Job, after_seq: int, headers: Mapping[str, str] | None = None) -> EventStream:
-        """The response that streams a job's events."""
+    def stream(
+        self, job: Job, after_seq: int, headers: Mapping[str, str] | None = None, *, is_shared: bool = False
+    ) -> EventStream:
+        """The response that streams a job's events, with `is_shared` as other users see them."""
         settings = self.settings
-        frames = self.hub.frames(job, after_seq)
+        frames = self.hub.frames(job, after_seq, is_shared=is_shared)
         return EventStream(frames, settings.heartbeat, settings.send_timeout, headers, job.job_id)
 
 

@@ -23,10 +23,12 @@ from gateway.http.route_docs import (
 from gateway.machines.schemas import MachineEvent
 from gateway.reservations.event_schemas import ReservationEvent
 from gateway.submissions.event_schemas import SubmissionEvent
+from gateway.submissions.sharing import SharedSubmissionEvent
 from gateway.submissions.topics import TopicEvent
 
 EVENTS: dict[str, Any] = {
     "SubmissionEvent": SubmissionEvent,
+    "SharedSubmissionEvent": SharedSubmissionEvent,
     "TopicEvent": TopicEvent,
     "MachineEvent": MachineEvent,
     "ReservationEvent": ReservationEvent,

@@ -56,6 +56,18 @@ STATUS_OF_SANDBOX_VERDICT = {
 }
 """Statuses of a whole program that mode `sandbox` has its own words for."""
 
+FINAL_STATUSES = tuple(
+    dict.fromkeys(
+        [
+            *STATUS_OF_ACCEPTED_MODE.values(),
+            *STATUS_OF_VERDICT.values(),
+            "FAILED",
+            *STATUS_OF_SANDBOX_VERDICT.values(),
+        ]
+    )
+)
+"""All that `final_status` gives."""
+
 NOT_ABOUT_THE_SUBMISSION = frozenset({"CANCELLED", "INFRA_ERROR", "UNSPECIFIED"})
 
 
@@ -69,6 +81,13 @@ def status_of(verdict: str, mode: str) -> str:
     if mode == "sample" and status == "WRONG_ANSWER":
         return "FAILED"
     return status
+
+
+def final_status(state: str, verdict: str, mode: str) -> str:
+    """The status of a submission's last event, from the state that it ended in, its verdict and its mode."""
+    if state == CANCELLED:
+        return CANCELLED
+    return OUR_STATUS if state == "FAILED" else status_of(verdict, mode)
 
 
 def is_about_the_submission(verdict: str) -> bool:

@@ -124,7 +124,11 @@ class Client(GatewayClient):
 
         In another queue, that one's class, placement and time limit apply unless they are among the changes.
         """
-        request = self.submission(submission_id).get("request")
+        submission = self.submission(submission_id)
+        if submission.get("own") is False:
+            how = f"`wavepool show {submission_id} --json | jq -r .code` has its code, which you can submit"
+            raise InputError(f"{submission_id} is another user's; {how}")
+        request = submission.get("request")
         if not isinstance(request, dict):
             raise InputError("this gateway has an earlier version of Wavepool, which cannot submit one again")
         body: dict[str, Any] = {**request}
@@ -177,6 +181,10 @@ class Client(GatewayClient):
     def cancel(self, submission_id: str) -> dict[str, Any]:
         """Ends a submission in any state; cancelling one that is over changes nothing."""
         return self.ask("POST", SUBMISSIONS, submission_id, "cancel")
+
+    def change_submission(self, submission_id: str, **changes: str) -> dict[str, Any]:
+        """Changes a submission's `name`, or its `visibility`: `private`, `link` or `public`."""
+        return self.ask("PATCH", SUBMISSIONS, submission_id, body=changes)
 
     def gpu_types(self) -> list[dict[str, Any]]:
         """The GPU types that can be asked for, the default one first, each with its price per hour."""

@@ -76,6 +76,8 @@ PANELS: dict[str, dict[str, Entry]] = {
         "jobs": Entry("submissions.jobs"),
         "watch": Entry("submissions.watch", ("wavepool watch job_01J…", "wavepool watch job_01J… --json --after 4")),
         "show": Entry("submissions.show"),
+        "share": Entry("sharing.share", ("wavepool share job_01J…", "wavepool share job_01J… --public")),
+        "rename": Entry("sharing.rename", ("wavepool rename job_01J… 'tiled, 64 x 64'",)),
         "cancel": Entry(
             "cancel.cancel",
             ("wavepool cancel job_01J…", "wavepool cancel res_01J… training", "wavepool cancel --jobs --pending"),

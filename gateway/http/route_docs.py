@@ -65,12 +65,13 @@ WITH_A_TOKEN = (401, 403, 429, 500, 503, 504)
 WITH_A_BODY = (400, 408, 413, 415, 422)
 
 
-def _events(data: str, required: Sequence[str] = ("event", "data")) -> dict[str, Any]:
-    """The content of a stream: the schema describes each event, whose data are JSON as in the schema of that name."""
+def _events(*data: str, required: Sequence[str] = ("event", "data")) -> dict[str, Any]:
+    """The content of a stream: the schema describes each event, whose data are JSON as in a schema of those names."""
     text = {"type": "string"}
+    schemas = [{"$ref": f"#/components/schemas/{name}"} for name in data]
     json_text = text | {
         "contentMediaType": "application/json",
-        "contentSchema": {"$ref": f"#/components/schemas/{data}"},
+        "contentSchema": schemas[0] if len(schemas) == 1 else {"anyOf": schemas},
     }
     properties = {"event": text, "id": text, "data": json_text}
     return {"text/event-stream": {"schema": {"type": "object", "properties": properties, "required": list(required)}}}
@@ -78,14 +79,15 @@ def _events(data: str, required: Sequence[str] = ("event", "data")) -> dict[str,
 
 STREAM: Responses = {
     200: {
-        "description": "The submission's events, each with an id to resume from.",
-        "content": _events("SubmissionEvent"),
+        "description": "The submission's events, each with an id to resume from; SharedSubmissionEvents of another "
+        "account's.",
+        "content": _events("SubmissionEvent", "SharedSubmissionEvent"),
     }
 }
 TOPIC_STREAM: Responses = {
     200: {
         "description": "The events of all topics, each with an id to resume all of them from.",
-        "content": _events("TopicEvent", ("data",)),
+        "content": _events("TopicEvent", required=("data",)),
     }
 }
 MACHINE_STREAM: Responses = {

@@ -47,7 +47,7 @@ async def follow_topics(
     places = resume_places(topics, last_event_id, after)
     of_jobs = [name for name in topics if name.startswith(SUBMISSION)]
     found = await asyncio.gather(*[_found(account, gateway, name, is_new=not places[name]) for name in of_jobs])
-    reader = TopicReader(gateway.hub, account.account_id, dict(zip(of_jobs, found, strict=True)))
+    reader = TopicReader(gateway.hub, account, dict(zip(of_jobs, found, strict=True)))
     frames = gateway.hub.counted(reader.frames(places))
     return EventStream(frames, gateway.settings.heartbeat, gateway.settings.send_timeout)
 

@@ -34,7 +34,7 @@ class RankedTime(BaseModel):
     rank: Annotated[int | None, Field(description="From 1; equal times have equal ranks. Null if no time ranks.")]
     user: Annotated[str, Field(description="The user's name.")]
     is_you: bool
-    submission_id: Annotated[str | None, Field(description="Null: it belongs to another user.")]
+    submission_id: Annotated[str | None, Field(description="Null: it is another user's, and not public.")]
     runtime_ms: Annotated[float, Field(description="Geometric mean of the cases.")]
     gflops: float
     end_time: datetime | None
@@ -118,6 +118,7 @@ async def compare_submissions(base: JobId, other: JobId, account: TheAccount, ga
         account_ids=[] if account.oversees else sorted(account.visible_account_ids),
         base_job_id=base,
         other_job_id=other,
+        or_shared=True,
     )
     found = await call(gateway.upstreams.rankings.CompareJobs, request)
     cases = [
@@ -139,6 +140,6 @@ def _ranked_of(one: rankings_pb2.Ranking, account: Caller, names: Mapping[str, s
         one,
         user=account.user_name if is_you else names.get(one.user_id, "(unknown)"),
         is_you=is_you,
-        submission_id=one.job_id if is_you or account.oversees else None,
+        submission_id=one.job_id if is_you or account.oversees or one.is_public else None,
         runtime_ms=one.runtime_ns / NS_PER_MS,
     )

@@ -15,10 +15,11 @@ from gateway.http.sse import resume_point
 from gateway.routes.identity_calls import call
 from gateway.submissions import account_jobs
 from gateway.submissions.allowance import rate_limit_headers
-from gateway.submissions.bodies import SubmissionQuery, SubmissionRequest
+from gateway.submissions.bodies import SubmissionChange, SubmissionQuery, SubmissionRequest
 from gateway.submissions.compilation import compiled_of, listing_of
 from gateway.submissions.run_frames import isa_fields
 from gateway.submissions.samples import SubmissionSamples, samples_of
+from gateway.submissions.sharing import SharedSubmission, shared_submission_of
 from gateway.submissions.views import (
     NewSubmission,
     SignedReport,
@@ -63,22 +64,34 @@ async def quote_submission(body: SubmissionRequest, account: TheSubmitter, gatew
     )
 
 
-@router.get("", responses=problems(404))
+@router.get("", responses=problems(404, 409))
 async def list_submissions(
     account: TheAccount, gateway: TheGateway, query: Annotated[SubmissionQuery, Query()]
 ) -> SubmissionPage:
-    """List the submissions of your token's account, newest first."""
+    """List the submissions of your token's account, newest first or fastest first."""
     if query.account_id and query.account_id not in account.visible_account_ids:
         raise ProblemError(Problem(404, f"There is no account {query.account_id}, or it is not yours."))
-    request = query.request(query.account_id or account.account_id)
-    page = await call(gateway.upstreams.scheduler.ListJobs, request, {"begin_time": "since", "end_time": "until"})
+    request = query.request(query.account_id or account.account_id, sorted(account.visible_account_ids))
+    names = {"begin_time": "since", "end_time": "until", "statuses": "status", "order": "sort"}
+    page = await call(gateway.upstreams.scheduler.ListJobs, request, names)
     return SubmissionPage(submissions=[submission_of(job) for job in page.jobs], next_page_token=page.next_page_token)
 
 
 @router.get("/{submission_id}", responses=problems(404))
-async def get_submission(submission_id: str, account: TheAccount, gateway: TheGateway) -> SubmissionDetail:
-    """Get one submission with its code, and its result once it has ended."""
-    return submission_detail_of(await account_jobs.job_of(gateway.upstreams, account, submission_id))
+async def get_submission(
+    submission_id: str, account: TheAccount, gateway: TheGateway
+) -> SubmissionDetail | SharedSubmission:
+    """Get one submission with its code, and its result once it has ended; of another account's, what is shared."""
+    job = await account_jobs.job_of(gateway.upstreams, account, submission_id, or_shared=True)
+    return submission_detail_of(job) if account.sees(job.account_id) else shared_submission_of(job)
+
+
+@router.patch("/{submission_id}", responses=problems(404))
+async def update_submission(
+    submission_id: str, body: SubmissionChange, account: TheSubmitter, gateway: TheGateway
+) -> Submission:
+    """Change a submission's name, or who else may see it."""
+    return submission_of(await account_jobs.update(gateway.upstreams, account, submission_id, body))
 
 
 @router.get("/{submission_id}/events", response_class=Response, responses={**STREAM, **NOTHING_LEFT, **problems(404)})
@@ -95,13 +108,13 @@ async def stream_submission_events(
     if is_over(job) and after_seq >= job.last_seq:
         # On 204, a browser's EventSource stops reconnecting.
         return Response(status_code=204, media_type="text/event-stream")
-    return gateway.stream(job, after_seq)
+    return gateway.stream(job, after_seq, is_shared=not account.sees(job.account_id))
 
 
 @router.get("/{submission_id}/isa", responses=problems(404))
 async def get_submission_isa(submission_id: str, account: TheAccount, gateway: TheGateway) -> SubmissionIsa:
     """Get the MI300X's instructions for a compiled submission, with source lines, and a report on each kernel."""
-    job = await account_jobs.job_of(gateway.upstreams, account, submission_id)
+    job = await account_jobs.job_of(gateway.upstreams, account, submission_id, or_shared=True)
     compiled = await compiled_of(gateway.upstreams, job)
     if compiled is None:
         why = "it did not compile" if is_over(job) else "it is not compiled yet"
@@ -117,7 +130,7 @@ async def get_submission_samples(
     test_id: Annotated[int | None, Query(description="Only this test case, from 1. Default: all.")] = None,
 ) -> SubmissionSamples:
     """Get every sample of a submission's benchmark in order, once it has ended, and the readings of instruments."""
-    return samples_of(await account_jobs.job_of(gateway.upstreams, account, submission_id), test_id)
+    return samples_of(await account_jobs.job_of(gateway.upstreams, account, submission_id, or_shared=True), test_id)
 
 
 @router.get("/{submission_id}/report", response_model=SignedReport, responses=problems(404))

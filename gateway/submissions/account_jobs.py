@@ -14,11 +14,13 @@ from wavepool.scheduler.v1.scheduler_pb2 import (
     JobSpec,
     SubmitJobRequest,
     SubmitJobResponse,
+    UpdateJobRequest,
 )
 
 from gateway.auth import Caller
 from gateway.http.errors import RATE_LIMIT_EXCEEDED, FieldError, ProblemError
 from gateway.http.rpc_status import problem_of_rpc
+from gateway.submissions.bodies import SubmissionChange
 from gateway.upstreams import CALL_TIMEOUT_SECONDS, Upstreams
 
 NOT_ENOUGH_CREDIT = {grpc.StatusCode.FAILED_PRECONDITION: 402}
@@ -69,13 +71,31 @@ async def submit(
         raise ProblemError(problem) from error
 
 
-async def job_of(upstreams: Upstreams, caller: Caller, job_id: str) -> Job:
-    """Gets a job of an account that the caller may see. Raises ProblemError."""
-    request = GetJobRequest(account_ids=sorted(caller.visible_account_ids), job_id=job_id)
+async def job_of(upstreams: Upstreams, caller: Caller, job_id: str, *, or_shared: bool = False) -> Job:
+    """Gets a job of an account that the caller may see. Raises ProblemError.
+
+    With `or_shared` it may also be another's that is not private: show no more of that than
+    `gateway.submissions.sharing` does.
+    """
+    request = GetJobRequest(account_ids=sorted(caller.visible_account_ids), job_id=job_id, or_shared=or_shared)
     try:
         return (await upstreams.scheduler.GetJob(request, timeout=CALL_TIMEOUT_SECONDS)).job
     except grpc.aio.AioRpcError as error:
         raise ProblemError(problem_of_rpc(error, seed_errors=SEED_ERRORS_OF_JOB)) from error
+
+
+async def update(upstreams: Upstreams, caller: Caller, job_id: str, change: SubmissionChange) -> Job:
+    """Changes a job of an account that the caller may see. Raises ProblemError."""
+    request = UpdateJobRequest(
+        account_ids=sorted(caller.visible_account_ids),
+        job_id=job_id,
+        name=change.name,
+        visibility=change.visibility.number if change.visibility else None,
+    )
+    try:
+        return (await upstreams.scheduler.UpdateJob(request, timeout=CALL_TIMEOUT_SECONDS)).job
+    except grpc.aio.AioRpcError as error:
+        raise ProblemError(problem_of_rpc(error)) from error
 
 
 async def cancel(upstreams: Upstreams, caller: Caller, job_id: str) -> Job:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import Annotated, Any, ClassVar
 
@@ -10,18 +11,19 @@ from google.protobuf.duration_pb2 import Duration
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo
 from pydantic_core import PydanticCustomError
 from wavepool.executor.v1.run_event_pb2 import Verdict
-from wavepool.scheduler.v1.scheduler_pb2 import JobSpec, JobState, ListJobsRequest
+from wavepool.scheduler.v1.scheduler_pb2 import GetJobRequest, JobOrder, JobSpec, JobState, ListJobsRequest
 from wavepool.scheduler.v1.scheduler_pb2 import Resources as ResourcesMessage
 from wavepool.submission.v1.submission_pb2 import Submission
 
 from gateway.submissions.machine_use import MachineUse, body_of_machine_use
 from gateway.submissions.resources import Resources, body_of_resources, of_annotations
-from gateway.words.answer_words import JobStateName, VerdictName
+from gateway.words.answer_words import FinalStatusName, JobStateName, VerdictName
 from gateway.words.enum_names import mode_name, timing_mode_word
 from gateway.words.gpu_type_field import GpuType
 from gateway.words.proto_time import RequestInstant, ZonedInstant, timestamp_of
 from submissions.checks import LANGUAGE, MOST_BYTES
 from submissions.modes import Mode, TimingMode, timing_number
+from submissions.visibility import Visibility
 from vocabulary.limits import DEFAULT_DTYPE, MAX_PRIORITY, MIN_PRIORITY
 from vocabulary.names import none_of
 
@@ -380,6 +382,34 @@ class SandboxRequest(_Body):
     fallback_gpu_types: Annotated[_FallbackGpuTypes, Field(alias="fallbackGpuTypes")] = []
 
 
+class SubmissionChange(BaseModel):
+    """A change of a submission; a field that is left out or null stays."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: Annotated[str | None, Field(max_length=100, description="For people; empty: none.")] = None
+    visibility: Annotated[
+        Visibility | None,
+        Field(
+            description="`private`: only your account sees it. `link`: every user who knows its id reads its code, "
+            "result, ISA and events. `public`: the same, and rankings give its id. Its cost, account and queue stay "
+            "yours."
+        ),
+    ] = None
+
+
+class SubmissionOrder(StrEnum):
+    """The order of a list of submissions."""
+
+    NEWEST = "newest"
+    FASTEST = "fastest"
+
+    @property
+    def number(self) -> JobOrder.ValueType:
+        """The proto's number of the order."""
+        return JobOrder.Value(f"JOB_ORDER_{self.name}")
+
+
 class SubmissionQuery(BaseModel):
     """Which submissions a list is to have. A filter that may be given several times has all that fit one of them."""
 
@@ -394,13 +424,33 @@ class SubmissionQuery(BaseModel):
     verdict: Annotated[
         list[VerdictName], Field(description="Only those that are over with this verdict; may be repeated.")
     ] = []
+    status: Annotated[
+        list[FinalStatusName],
+        Field(description="Only those that are over with this `status`; may be repeated."),
+    ] = []
     mode: Annotated[list[Mode], Field(description="Only those in this mode; may be repeated.")] = []
+    gpu_type: Annotated[
+        str, Field(max_length=40, description="Only those that ran on this GPU type, or want it; in any case.")
+    ] = ""
+    dtype: Annotated[str, Field(max_length=40, description="Only those in this element type.")] = ""
+    comparable_to: Annotated[
+        str,
+        Field(max_length=100, description="Only those that `GET /comparisons` compares with this submission; an id."),
+    ] = ""
+    sort: Annotated[
+        SubmissionOrder,
+        Field(
+            description="`fastest`: proven times first, then other times, each with the shortest first, then those "
+            "without a time; needs `problem` or `comparable_to`."
+        ),
+    ] = SubmissionOrder.NEWEST
     queue: Annotated[str, Field(max_length=100, description="Only submissions of this queue.")] = ""
     since: Annotated[RequestInstant | None, Field(description="Only those submitted then or later.")] = None
     until: Annotated[RequestInstant | None, Field(description="Only those submitted before.")] = None
 
-    def request(self, account_id: str) -> ListJobsRequest:
-        """The scheduler's form of it, for an account."""
+    def request(self, account_id: str, visible_account_ids: Sequence[str]) -> ListJobsRequest:
+        """The scheduler's form of it, for an account; the submission to compare with is of a visible one."""
+        base = GetJobRequest(account_ids=visible_account_ids, job_id=self.comparable_to, or_shared=True)
         return ListJobsRequest(
             account_id=account_id,
             page_size=self.page_size,
@@ -413,4 +463,9 @@ class SubmissionQuery(BaseModel):
             queue=self.queue,
             begin_time=timestamp_of(self.since),
             end_time=timestamp_of(self.until),
+            statuses=self.status,
+            gpu_type=self.gpu_type,
+            dtype=self.dtype,
+            comparable_to=base if self.comparable_to else None,
+            order=self.sort.number,
         )

@@ -8,6 +8,7 @@ from wavepool.scheduler.v1.scheduler_pb2 import JobEvent, Provisioning
 
 from gateway.submissions.end_frames import end_frame
 from gateway.submissions.run_frames import Frame, Setting, run_frame
+from gateway.submissions.sharing import shared_frame
 from gateway.words.enum_names import start_kind_name
 from gateway.words.json_values import to_json
 from gateway.words.machine_figures import machine_figures
@@ -26,7 +27,8 @@ def frame_of(event: JobEvent, setting: Setting) -> Frame | None:
         "attempt": event.attempt,
         "cost_usd": dollars_of(event.cost_micros),
     }
-    return Frame(frame.status, {**common, **frame.fields})
+    whole = Frame(frame.status, {**common, **frame.fields})
+    return shared_frame(whole) if setting.is_shared else whole
 
 
 def encode(seq: int | None, frame: Frame) -> bytes:

@@ -34,6 +34,10 @@ RETRIES = Backoff(first=timedelta(milliseconds=500), longest=timedelta(seconds=4
 """Pauses between attempts to reach the scheduler again; the channel itself retries faster."""
 
 
+_Key = tuple[str, str, bool]
+"""An account, a job, and whether the frames are as other users see them."""
+
+
 @dataclass
 class _Channel:
     stream: JobStream
@@ -48,7 +52,7 @@ class Hub:
         self._scheduler = scheduler
         self._window_bytes = window_bytes
         self._retries = retries
-        self._channels: dict[tuple[str, str], _Channel] = {}
+        self._channels: dict[_Key, _Channel] = {}
         self.closing = asyncio.Event()
         """Set once every stream is to end."""
 
@@ -57,9 +61,12 @@ class Hub:
         """Number of jobs that clients follow now."""
         return len(self._channels)
 
-    def frames(self, job: Job, after_seq: int) -> AsyncGenerator[bytes]:
-        """The job's encoded frames after `after_seq`, until the last one or until this client falls behind."""
-        return self.counted(self.follow(job, after_seq))
+    def frames(self, job: Job, after_seq: int, *, is_shared: bool = False) -> AsyncGenerator[bytes]:
+        """The job's encoded frames after `after_seq`, until the last one or until this client falls behind.
+
+        With `is_shared`, they are as other users see them.
+        """
+        return self.counted(self.follow(job, after_seq, is_shared=is_shared))
 
     async def counted(self, frames: AsyncGenerator[bytes]) -> AsyncGenerator[bytes]:
         """The frames of one client's stream, which ends if the client falls behind."""
@@ -74,11 +81,11 @@ class Hub:
         finally:
             streams_open.dec()
 
-    async def follow(self, job: Job, after_seq: int) -> AsyncGenerator[bytes]:
+    async def follow(self, job: Job, after_seq: int, *, is_shared: bool = False) -> AsyncGenerator[bytes]:
         """The same, as a part of a client's stream; raises FellBehindError."""
         if self.closing.is_set():
             return
-        key = (job.account_id, job.job_id)
+        key = (job.account_id, job.job_id, is_shared)
         channel = self._join(key, job, after_seq)
         try:
             async with aclosing(channel.stream.follow(after_seq)) as frames:
@@ -115,10 +122,10 @@ class Hub:
             channel.reader.cancel()
             channel.stream.end()
 
-    def _join(self, key: tuple[str, str], job: Job, after_seq: int) -> _Channel:
+    def _join(self, key: _Key, job: Job, after_seq: int) -> _Channel:
         channel = self._channels.get(key)
         if channel is None or not channel.stream.can_serve(after_seq):
-            setting = Setting(job.spec.submission.mode)
+            setting = Setting(job.spec.submission.mode, is_shared=key[2])
             watch = partial(self._watch, key)
             stream = JobStream(job.job_id, watch, setting, self._window_bytes, self._retries)
             channel = _Channel(stream, asyncio.create_task(stream.run(), name=f"watch {job.job_id}"))
@@ -126,7 +133,7 @@ class Hub:
         channel.clients += 1
         return channel
 
-    def _leave(self, key: tuple[str, str], channel: _Channel) -> None:
+    def _leave(self, key: _Key, channel: _Channel) -> None:
         channel.clients -= 1
         if channel.clients:
             return
@@ -134,8 +141,8 @@ class Hub:
         if self._channels.get(key) is channel:
             del self._channels[key]
 
-    async def _watch(self, key: tuple[str, str], after_seq: int) -> AsyncGenerator[JobEvent]:
-        account_id, job_id = key
+    async def _watch(self, key: _Key, after_seq: int) -> AsyncGenerator[JobEvent]:
+        account_id, job_id, _ = key
         request = WatchJobRequest(account_id=account_id, job_id=job_id, after_seq=after_seq)
         call = self._scheduler.WatchJob(request)
         try:

@@ -58,6 +58,8 @@ class Setting:
     device_title: str = ""
     timing_mode: str = ""
     """Timing mode of the calls, once the benchmark has begun."""
+    is_shared: bool = False
+    """The frames are for other users than those of the job's account."""
 
     def after(self, event: JobEvent) -> Setting:
         """The setting after this event."""

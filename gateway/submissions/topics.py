@@ -18,12 +18,14 @@ from pydantic import Field
 from typing_extensions import TypedDict
 from wavepool.scheduler.v1.scheduler_pb2 import Job, WatchJobsResponse
 
+from gateway.auth import Caller
 from gateway.http.errors import FieldError, Problem, ProblemError
 from gateway.http.rpc_status import problem_of_rpc
 from gateway.submissions.event_schemas import HeartbeatEvent, SubmissionEvent
 from gateway.submissions.frames import decoded
 from gateway.submissions.hub import Hub
 from gateway.submissions.job_stream import FINAL_CODES
+from gateway.submissions.sharing import SharedSubmissionEvent
 from gateway.submissions.views import Submission, is_over, submission_of
 from gateway.words.json_values import to_json
 from vocabulary.names import none_of
@@ -43,10 +45,10 @@ class _OfTopic(TypedDict):
 
 
 class TopicFrame(_OfTopic):
-    """An event of a submission, as its own stream has it."""
+    """An event of a submission, as its own stream has it for you."""
 
     event_id: Annotated[int | None, Field(description="Its id in that stream; null: it has none there.")]
-    frame: SubmissionEvent
+    frame: SubmissionEvent | SharedSubmissionEvent
 
 
 class TopicChange(_OfTopic):
@@ -122,10 +124,10 @@ def event_id(places: Places) -> str:
 class TopicReader:
     """Reads topics for one client."""
 
-    def __init__(self, hub: Hub, account_id: str, jobs: Mapping[str, Job | Problem]) -> None:
+    def __init__(self, hub: Hub, caller: Caller, jobs: Mapping[str, Job | Problem]) -> None:
         """`jobs` has the submission of each topic that is one, or the reason why it cannot be seen."""
         self._hub = hub
-        self._account_id = account_id
+        self._caller = caller
         self._jobs = jobs
 
     async def frames(self, places: Places) -> AsyncGenerator[bytes]:
@@ -173,14 +175,15 @@ class TopicReader:
             return
         if is_over(job) and after >= job.last_seq:
             return
-        async with aclosing(self._hub.follow(job, after)) as frames:
+        is_shared = not self._caller.sees(job.account_id)
+        async with aclosing(self._hub.follow(job, after, is_shared=is_shared)) as frames:
             async for data in frames:
                 seq, frame = decoded(data)
                 yield seq, {"event_id": to_json(seq), "frame": frame}
 
     async def _changes(self, after: int | None) -> Parts:
         try:
-            async with aclosing(self._hub.changes(self._account_id, after)) as changes:
+            async with aclosing(self._hub.changes(self._caller.account_id, after)) as changes:
                 async for change in changes:
                     yield change.revision, {"submission": _shown(change)}
         except grpc.aio.AioRpcError as error:

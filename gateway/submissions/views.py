@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any
+from math import inf, isfinite
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
-from wavepool.executor.v1.run_event_pb2 import Benchmarked
+from wavepool.executor.v1.run_event_pb2 import Benchmarked, Finished
 from wavepool.scheduler.v1 import scheduler_pb2
 from wavepool.scheduler.v1.scheduler_pb2 import JOB_STATE_CANCELLED, JOB_STATE_FAILED, JOB_STATE_FINISHED
 
@@ -15,24 +16,36 @@ from gateway.submissions.end_frames import end_frame
 from gateway.submissions.event_schemas import KernelIsa, SubmissionResult
 from gateway.submissions.machine_use import AdmittedMachineUse, admitted_machine_use
 from gateway.submissions.resources import AdmittedResources, admitted_resources
+from gateway.submissions.run_frames import NS_PER_MS
 from gateway.submissions.verdicts import final_status
 from gateway.words.answer_words import Documented, FinalStatusWord, JobStateWord, TimingWord, VerdictWord
-from gateway.words.enum_names import job_state_name, mode_name, timing_mode_word, timing_name, verdict_name
+from gateway.words.enum_names import (
+    job_state_name,
+    mode_name,
+    timing_mode_word,
+    timing_name,
+    verdict_name,
+    visibility_word,
+)
 from gateway.words.json_values import from_json, json_safe
 from gateway.words.proto_time import instant_of, seconds_of
 from gateway.words.shown import shown
 from submissions.modes import Mode, TimingMode
+from submissions.visibility import Visibility
 from vocabulary.money import dollars_of
 from vocabulary.slots import EIGHTHS_PER_GPU
 
 OVER = frozenset({JOB_STATE_FINISHED, JOB_STATE_CANCELLED, JOB_STATE_FAILED})
 
 
-class Submission(BaseModel):
-    """A submission as it is now."""
+class SharedFields(BaseModel):
+    """Fields of a submission that other users see as well if its owner shares it."""
 
     id: str
     name: Annotated[str | None, Field(description="As its user gave it; null: none.")]
+    visibility: Annotated[
+        Annotated[str, Documented(Visibility)], Field(description="Who may see it beside its account.")
+    ]
     problem: str
     mode: Annotated[str, Documented(Mode)]
     timing: Annotated[
@@ -42,18 +55,8 @@ class Submission(BaseModel):
         bool, Field(description="Whether its kernels were to be profiled; `profile` of the last event has them.")
     ]
     gpu_type: str
-    fallback_gpu_types: list[str]
     dtype: str
     language: str
-    priority: int
-    queue: str
-    time_limit_seconds: int | None
-    resources: AdmittedResources
-    job_class: Annotated[str | None, Field(alias="class", description="A class of its queue; null: none.")]
-    placement: Annotated[str | None, Field(description="How its machine is chosen; null: as its queue says.")]
-    movable: Annotated[bool, Field(description="Its run may be stopped, and start again on another machine.")]
-    machine: AdmittedMachineUse
-    deadline: Annotated[datetime | None, Field(description="It must end by then, or is cancelled; null: no deadline.")]
     state: JobStateWord
     status: Annotated[FinalStatusWord | None, Field(description="The status of the last event, once it has ended.")]
     verdict: VerdictWord | None
@@ -67,22 +70,49 @@ class Submission(BaseModel):
             "times never rank it is above 0.05. Else null."
         ),
     ]
+    runtime_ms: Annotated[float | None, Field(description="The geometric mean of the cases; null: it has no time.")]
+    gflops: Annotated[float | None, Field(description="The geometric mean of the cases; null: it has no time.")]
+    passed_tests: Annotated[int | None, Field(description="Null: it has not ended, or had no tests.")]
+    total_tests: int | None
     message: str
     create_time: datetime | None
     start_time: datetime | None
     end_time: datetime | None
-    attempt: int
-    machine_id: str | None
     machine_gpu_type: Annotated[
         str | None, Field(description="Which of the requested GPU types it got, once it has a machine.")
     ]
+    last_event_id: int
+    events_url: str
+
+
+class CodeFields(BaseModel):
+    """The texts of a submission."""
+
+    code: str
+    launch_plan: Annotated[dict[str, Any] | None, Field(description="Of a submission that has kernels only.")]
+    problem_def: Annotated[str, Field(description="Of a submission with a problem of its own; else empty.")]
+
+
+class Submission(SharedFields):
+    """A submission as it is now."""
+
+    fallback_gpu_types: list[str]
+    priority: int
+    queue: str
+    time_limit_seconds: int | None
+    resources: AdmittedResources
+    job_class: Annotated[str | None, Field(alias="class", description="A class of its queue; null: none.")]
+    placement: Annotated[str | None, Field(description="How its machine is chosen; null: as its queue says.")]
+    movable: Annotated[bool, Field(description="Its run may be stopped, and start again on another machine.")]
+    machine: AdmittedMachineUse
+    deadline: Annotated[datetime | None, Field(description="It must end by then, or is cancelled; null: no deadline.")]
+    attempt: int
+    machine_id: str | None
     got_gpus: Annotated[
         float | None, Field(description="GPUs that the current or last attempt got and is charged for; null before.")
     ]
     cost_usd: Annotated[float, Field(description="Final once it has ended.")]
     billable_seconds: Annotated[float | None, Field(description="The time that is charged for, once it has ended.")]
-    last_event_id: int
-    events_url: str
 
 
 class NewSubmission(Submission):
@@ -110,12 +140,10 @@ class SubmissionQuote(BaseModel):
     remaining_submissions: Annotated[int, Field(description="How many submissions the account may make now.")]
 
 
-class SubmissionDetail(Submission):
+class SubmissionDetail(Submission, CodeFields):
     """A submission with its code, and its result once it is over."""
 
-    code: str
-    launch_plan: Annotated[dict[str, Any] | None, Field(description="Of a submission that has kernels only.")]
-    problem_def: Annotated[str, Field(description="Of a submission with a problem of its own; else empty.")]
+    own: Annotated[Literal[True], Field(description="It is of an account that you see.")] = True
     result: Annotated[
         Annotated[dict[str, Any], Documented(SubmissionResult)] | None,
         Field(description="The fields of the last event; null before."),
@@ -215,6 +243,7 @@ def _submission_fields(job: scheduler_pb2.Job) -> dict[str, Any]:
     return {
         "id": job.job_id,
         "name": spec.name or None,
+        "visibility": visibility_word(job.visibility),
         "problem": submission.problem,
         "mode": mode_name(submission.mode),
         "timing": timing_mode_word(submission.timing_mode),
@@ -236,6 +265,7 @@ def _submission_fields(job: scheduler_pb2.Job) -> dict[str, Any]:
         "status": final_status(submission.mode, job.state, job.verdict) if over else None,
         "verdict": verdict_name(job.verdict) if job.verdict else None,
         **_timing_fields(job.result.benchmarked if over and job.result.HasField("benchmarked") else None),
+        **_test_fields(job.result if over else Finished()),
         "message": job.message,
         "create_time": instant_of(job.create_time),
         "start_time": instant_of(job.start_time),
@@ -252,7 +282,16 @@ def _submission_fields(job: scheduler_pb2.Job) -> dict[str, Any]:
 
 
 def _timing_fields(benchmarked: Benchmarked | None) -> dict[str, Any]:
+    timed = benchmarked or Benchmarked()
+    has_time = 0 < timed.mean_runtime_ns < inf
     return {
-        "timing_status": timing_name(benchmarked.timing) if benchmarked else None,
-        "shown_interval": (benchmarked.shown_interval or None) if benchmarked else None,
+        "timing_status": timing_name(timed.timing) if benchmarked else None,
+        "shown_interval": timed.shown_interval or None,
+        "runtime_ms": timed.mean_runtime_ns / NS_PER_MS if has_time else None,
+        "gflops": timed.mean_gflops if has_time and isfinite(timed.mean_gflops) else None,
     }
+
+
+def _test_fields(result: Finished) -> dict[str, Any]:
+    total = result.total_tests
+    return {"passed_tests": result.passed_tests if total else None, "total_tests": total or None}

@@ -18,13 +18,7 @@ from wavepool.vmpool.v1 import vmpool_pb2
 
 from gateway.words.enum_names import alert_comparison_sign, enum_name
 from vocabulary.names import none_of
-from vocabulary.verdicts import (
-    STATUS_OF_ACCEPTED_MODE,
-    STATUS_OF_SANDBOX_VERDICT,
-    STATUS_OF_VERDICT,
-    UNSPECIFIED,
-    status_of,
-)
+from vocabulary.verdicts import FINAL_STATUSES, UNSPECIFIED
 
 
 @dataclass(frozen=True)
@@ -72,12 +66,7 @@ _VERDICTS = _listed("Verdict", "The verdict on a submission's answers.", _upper(
 _FINAL_STATUSES = _listed(
     "FinalStatus",
     "The status of a submission's last event, which follows from its verdict and its mode.",
-    [
-        *STATUS_OF_ACCEPTED_MODE.values(),
-        *STATUS_OF_VERDICT.values(),
-        status_of("WRONG_ANSWER", "sample"),
-        *STATUS_OF_SANDBOX_VERDICT.values(),
-    ],
+    FINAL_STATUSES,
 )
 
 JobStateWord = Annotated[str, _JOB_STATES]
@@ -87,6 +76,8 @@ VerdictWord = Annotated[str, _VERDICTS]
 VerdictName = Annotated[VerdictWord, AfterValidator(partial(_one_of, _VERDICTS))]
 """One of a request, which must be known."""
 FinalStatusWord = Annotated[str, _FINAL_STATUSES]
+FinalStatusName = Annotated[FinalStatusWord, AfterValidator(partial(_one_of, _FINAL_STATUSES))]
+"""One of a request, which must be known."""
 TestStatusWord = Annotated[
     str,
     _listed(

@@ -20,7 +20,7 @@ from wavepool.executor.v1.session_pb2 import SnapshotReason
 from wavepool.scheduler.v1.disks_pb2 import DiskState
 from wavepool.scheduler.v1.queues_pb2 import FairnessPolicy, ReclaimStrategy, SchedulerPluginKind
 from wavepool.scheduler.v1.reservations_pb2 import ReservationState
-from wavepool.scheduler.v1.scheduler_pb2 import JobState
+from wavepool.scheduler.v1.scheduler_pb2 import VISIBILITY_PRIVATE, JobState, Visibility
 from wavepool.submission.v1.submission_pb2 import RunMode, TimingMode
 from wavepool.vmpool.v1.vmpool_pb2 import MachineState, StartKind
 
@@ -75,6 +75,11 @@ def timing_mode_word(number: int) -> str | None:
 def mode_name(number: int) -> str:
     """HTTP's name for a run mode: `check`, `benchmark`, `full`, `sample`, `sandbox`."""
     return enum_name(RunMode.Name, "RUN_MODE_", number).lower()
+
+
+def visibility_word(number: int) -> str:
+    """HTTP's name for who may see a submission: `private`, `link`, `public`."""
+    return enum_name(Visibility.Name, "VISIBILITY_", number or VISIBILITY_PRIVATE).lower()
 
 
 def fairness_policy_word(number: int) -> str:

@@ -100,6 +100,7 @@ ONLY_THE_LEADER = frozenset(
     for name in (
         "SchedulerService/SubmitJob",
         "SchedulerService/CancelJob",
+        "SchedulerService/UpdateJob",
         "QueueService/ListQueues",
         "QueueService/ApplyQueues",
         "QueueService/ExplainJob",
@@ -362,7 +363,7 @@ async def build(  # noqa: PLR0915 - one statement for each part
     )
     watcher = Watcher(reader, hub)
     servicer = SchedulerServicer(
-        store, reader, admission, canceller, watcher, JobChanges(reader, changes_hub), problems
+        store, reader, admission, canceller, watcher, JobChanges(reader, changes_hub), problems, billing
     )
     limits = ReservationLimits(
         settings.least_reservation,

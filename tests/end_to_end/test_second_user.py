@@ -73,6 +73,23 @@ def refused_in_time(http: httpx.Client, path: str = "/api/v1/me") -> None:
     until_in_time(lambda: http.get(path).status_code == 401)
 
 
+def test_a_user_shows_another_how_a_problem_was_solved_and_takes_that_back(
+    wavepool: Wavepool, person: tuple[str, httpx.Client]
+) -> None:
+    name, http = person
+    job_id = wavepool.submit(reference("leaky-relu"), mode="check")
+    wavepool.ended(job_id)
+    assert http.get(f"/api/v1/submissions/{job_id}").status_code == 404
+    assert done("admin", "share", job_id)["visibility"] == "link"
+    shown = done(name, "show", job_id)
+    assert (shown["own"], shown["code"], shown["status"]) == (False, reference("leaky-relu"), "CHECKED")
+    assert command("--profile", name, "watch", job_id).status == 0
+    assert not {"cost_usd", "queue", "machine_id"} & shown.keys()
+    assert command("--profile", name, "share", job_id, "--public").status != 0
+    assert done("admin", "share", job_id, "--private")["visibility"] == "private"
+    assert http.get(f"/api/v1/submissions/{job_id}/events").status_code == 404
+
+
 def test_a_second_user_submits_pays_and_stays_unknown_to_the_first(
     wavepool: Wavepool, person: tuple[str, httpx.Client], home: Path
 ) -> None:

@@ -130,6 +130,15 @@ class ScriptedScheduler:
     async def GetJob(self, request: Any, context: Any) -> scheduler_pb2.GetJobResponse:
         return scheduler_pb2.GetJobResponse(job=await self._job(request, context))
 
+    async def UpdateJob(self, request: Any, context: Any) -> scheduler_pb2.UpdateJobResponse:
+        job = await self._job(request, context)
+        if request.HasField("name"):
+            job.spec.name = request.name
+        if request.HasField("visibility"):
+            job.visibility = request.visibility
+        self._note_change(job.job_id)
+        return scheduler_pb2.UpdateJobResponse(job=job)
+
     async def ListJobs(self, request: Any, context: Any) -> scheduler_pb2.ListJobsResponse:
         mine = [job for job in self.jobs.values() if job.account_id == request.account_id]
         return scheduler_pb2.ListJobsResponse(jobs=mine, next_page_token="page-2")
@@ -197,7 +206,8 @@ class ScriptedScheduler:
         job = self.jobs.get(request.job_id)
         # WatchJob names one account, the others several.
         account_ids = [request.account_id] if hasattr(request, "account_id") else request.account_ids
-        if job is None or job.account_id not in account_ids:
+        is_shared = getattr(request, "or_shared", False) and job and job.visibility > scheduler_pb2.VISIBILITY_PRIVATE
+        if job is None or not (is_shared or job.account_id in account_ids):
             await context.abort(grpc.StatusCode.NOT_FOUND, f"there is no job {request.job_id}")
         return cast("scheduler_pb2.Job", job)
 

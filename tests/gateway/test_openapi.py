@@ -25,6 +25,7 @@ PARAMETER = re.compile(r"\{\w+\}")
 
 FREE_FORM = {
     # A plan has a form of its own, which the machine checks (docs/contracts.md).
+    "SharedSubmission.launch_plan",
     "SubmissionDetail.launch_plan",
     "SubmissionRequest.launch_plan",
     # Of a queue's document as Kubernetes has it: it is not looked at, and never sent.

@@ -24,6 +24,14 @@ async def test_a_ranking_names_users_and_shows_nobody_the_submissions_of_others(
     assert (found["you"]["rank"], found["you"]["is_you"], found["you"]["submission_id"]) == (9, True, "job_user_user")
 
 
+async def test_everybody_sees_which_submission_a_time_is_of_if_that_is_public(gateway: RunningGateway) -> None:
+    answer = gateway.services.answers["ListRankings"]
+    rankings = [{**one, "is_public": place == 0} for place, one in enumerate(answer["rankings"])]
+    gateway.services.answers["ListRankings"] = {**answer, "rankings": rankings}
+    found = (await gateway.http.get(RANKINGS)).json()
+    assert [one["submission_id"] for one in found["rankings"]] == ["job_user_ada", None]
+
+
 async def test_operators_see_whose_submission_a_time_is_of(gateway: RunningGateway) -> None:
     found = (await gateway.http.get(RANKINGS, headers=ADMIN)).json()
     assert found["rankings"][0]["submission_id"] == "job_user_ada"
@@ -50,6 +58,6 @@ async def test_a_comparison_is_of_the_callers_own_accounts(gateway: RunningGatew
     }
     asked = gateway.calls["CompareJobs"][-1]
     assert asked.account_ids == ["acc_team", "acc_user"]
-    assert (asked.base_job_id, asked.other_job_id) == ("job_1", "job_2")
+    assert (asked.base_job_id, asked.other_job_id, asked.or_shared) == ("job_1", "job_2", True)
     await gateway.http.get(COMPARISONS, headers=ADMIN)
     assert not gateway.calls["CompareJobs"][-1].account_ids, "operators compare everybody's"

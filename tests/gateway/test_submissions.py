@@ -186,6 +186,9 @@ async def test_finished_submission_shows_code_result_and_cost(gateway: RunningGa
     [listed] = (await gateway.http.get(PATH)).json()["submissions"]
     for reported in (answer, listed):
         assert (reported["timing"], reported["timing_status"], reported["shown_interval"]) == (None, "VALID", None)
+        assert (reported["runtime_ms"], reported["gflops"]) == (2.5, answer["result"]["avg_gflops"])
+        tests = (reported["passed_tests"], reported["total_tests"])
+        assert tests == (answer["result"]["passed_tests"], answer["result"]["total_tests"])
 
 
 async def test_result_with_nan_is_still_json(gateway: RunningGateway) -> None:
@@ -201,6 +204,7 @@ async def test_running_submission_has_no_status_yet(gateway: RunningGateway) -> 
     gateway.services.scheduler.put_job(SPEC)
     answer = (await gateway.http.get(f"{PATH}/job_1")).json()
     assert (answer["state"], answer["status"], answer["result"]) == ("QUEUED", None, None)
+    assert {answer[name] for name in ("runtime_ms", "gflops", "passed_tests", "total_tests")} == {None}
 
 
 async def test_list_passes_paging_on(gateway: RunningGateway) -> None:
@@ -226,10 +230,24 @@ async def test_list_passes_filters_on_and_names_a_wrong_one(gateway: RunningGate
     )
     assert request.begin_time.ToJsonString() == "2026-11-01T00:00:00Z"
     assert request.end_time.ToJsonString() == "2026-11-02T12:00:00Z"
-    for wrong in ("state=queued", "verdict=RIGHT", "mode=FULL", "since=1"):
+    for wrong in ("state=queued", "verdict=RIGHT", "mode=FULL", "since=1", "status=accepted", "sort=slowest"):
         refused = await gateway.http.get(f"{PATH}?{wrong}")
         field = refused.json()["errors"][0]["field"].removesuffix(".0")
         assert (refused.status_code, field) == (422, wrong.partition("=")[0])
+
+
+async def test_list_passes_on_what_it_wants_the_fastest_of(gateway: RunningGateway) -> None:
+    filters = "status=ACCEPTED&status=BENCHMARKED&gpu_type=mi300x&dtype=float16&comparable_to=job_9&sort=fastest"
+    assert (await gateway.http.get(f"{PATH}?{filters}")).is_success
+    request = gateway.calls["ListJobs"][-1]
+    assert (list(request.statuses), request.gpu_type, request.dtype) == (
+        ["ACCEPTED", "BENCHMARKED"],
+        "mi300x",
+        "float16",
+    )
+    assert request.comparable_to.job_id == "job_9"
+    assert "acc_user" in request.comparable_to.account_ids
+    assert request.order == scheduler_pb2.JOB_ORDER_FASTEST
 
 
 async def test_cancel_ends_the_stream_with_cancelled(gateway: RunningGateway) -> None:

@@ -25,6 +25,7 @@ from wavepool.scheduler.v1.scheduler_pb2 import (
 )
 from wavepool.submission.v1.submission_pb2 import RUN_MODE_SANDBOX
 
+from gateway.auth import Caller
 from gateway.http.errors import Problem
 from gateway.submissions.hub import Hub
 from gateway.submissions.job_stream import FellBehindError
@@ -35,6 +36,18 @@ from tests.job_specs import job_spec
 from vocabulary.backoff import Backoff
 
 AT_ONCE = Backoff(timedelta(0), timedelta(0))
+CALLER = Caller(
+    user_id="user",
+    user_name="ada",
+    role="user",
+    account_id="acc",
+    account_name="ada",
+    token_id="tok",  # noqa: S106 - an id
+    admin=False,
+    scopes=("read",),
+    expire_time=None,
+    visible_account_ids=frozenset({"acc"}),
+)
 
 
 class Call:
@@ -93,7 +106,7 @@ async def read_all(frames: AsyncGenerator[bytes], seen: list[bytes]) -> None:
 
 
 def reader_of(scheduler: Scheduler, jobs: dict[str, Job | Problem], window_bytes: int = 1 << 20) -> TopicReader:
-    return TopicReader(Hub(cast("Any", scheduler), window_bytes, AT_ONCE), "acc", jobs)
+    return TopicReader(Hub(cast("Any", scheduler), window_bytes, AT_ONCE), CALLER, jobs)
 
 
 @given(st.data())
@@ -130,7 +143,7 @@ async def test_client_that_falls_behind_in_a_topic_is_cut_off_and_resumes() -> N
     job = Job(job_id="job_1", account_id="acc", spec=job_spec(mode=RUN_MODE_SANDBOX))
     jobs: dict[str, Job | Problem] = {"submission:job_1": job}
     hub = Hub(cast("Any", Scheduler({"job_1": log}, 0, lambda: 1000)), 10_000, AT_ONCE)
-    reader = TopicReader(hub, "acc", jobs)
+    reader = TopicReader(hub, CALLER, jobs)
     slow = reader.frames({"submission:job_1": None})
     seen = [await anext(slow)]
     assert len([frame async for frame in hub.frames(job, 0)]) == 101

@@ -7,12 +7,18 @@ import re
 import sys
 import time
 from datetime import UTC, datetime, timedelta
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from wavepool_client.commands.completion import complete_gpu_type, complete_problem, complete_queue
+from wavepool_client.commands.completion import (
+    complete_gpu_type,
+    complete_problem,
+    complete_queue,
+    complete_submission,
+)
 from wavepool_client.commands.options import (
     Client,
     EndpointOption,
@@ -46,8 +52,9 @@ from wavepool_client.terminal.output import notes, print_json, results, say
 from wavepool_client.terminal.progress import shown_on
 from wavepool_client.terminal.result_printing import print_result, table_of
 from wavepool_client.text.machines import cost_text
+from wavepool_client.text.narration import format_milliseconds
 from wavepool_client.text.submission_rows import quote_rows, submission_rows
-from wavepool_client.text.timing import timing_text
+from wavepool_client.text.timing import is_measured, timing_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,6 +69,15 @@ FEW_SUBMISSIONS = 3
 """The command says how many submissions remain if they are no more than this."""
 MOST_NAME = 100
 """Characters that a submission's name may have."""
+
+
+class Order(StrEnum):
+    """The order of a list."""
+
+    NEWEST = "newest"
+    FASTEST = "fastest"
+
+
 STATES = ("queued", "provisioning", "running", "settling", "finished", "cancelled", "failed")
 LaunchPlanOption = Annotated[
     Path | None, typer.Option("--launch-plan", help="JSON file with a launch plan, for a source that has only kernels.")
@@ -374,7 +390,7 @@ def show(gateway: Client, submission_id: IdArgument) -> Shown:
 
 
 @answered
-def jobs(
+def jobs(  # noqa: PLR0913 - an argument for each option
     gateway: Client,
     *,
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=200, help="Most entries to show.")] = 20,
@@ -387,26 +403,57 @@ def jobs(
     verdict: Annotated[
         str, typer.Option("--verdict", metavar="V,…", help="Only these verdicts, such as accepted,wrong_answer.")
     ] = "",
+    status: Annotated[
+        str, typer.Option("--status", metavar="S,…", help="Only these last statuses, such as accepted,compile_error.")
+    ] = "",
     mode: Annotated[
         str, typer.Option("--mode", "-m", metavar="M,…", help=f"Only these modes: {', '.join(Mode)}.")
     ] = "",
     queue: Annotated[str, typer.Option("--queue", autocompletion=complete_queue, help="Only this queue.")] = "",
+    gpu_type: Annotated[
+        str,
+        typer.Option(
+            "--gpu-type",
+            metavar="TYPE",
+            autocompletion=complete_gpu_type,
+            help="Only those that ran on it, or want it.",
+        ),
+    ] = "",
+    dtype: Annotated[str, typer.Option("--dtype", metavar="TYPE", help="Only this element type.")] = "",
+    comparable_to: Annotated[
+        str,
+        typer.Option(
+            "--comparable-to",
+            metavar="ID",
+            autocompletion=complete_submission,
+            help="Only those that `compare` compares with this one.",
+        ),
+    ] = "",
+    sort: Annotated[
+        Order, typer.Option("--sort", help="`fastest`: proven times first; with --problem or --comparable-to.")
+    ] = Order.NEWEST,
     since: SinceOption = "",
     until: UntilOption = "",
 ) -> Shown:
-    """List the newest submissions."""
+    """List submissions, the newest first."""
     found = gateway.submissions(
         limit,
         problem,
         state=words_of(state.upper()),
         verdict=words_of(verdict.upper().replace("-", "_")),
+        status=words_of(status.upper().replace("-", "_")),
         mode=words_of(mode.lower()),
         queue=queue,
+        gpu_type=gpu_type,
+        dtype=dtype,
+        comparable_to=comparable_to,
+        sort="" if sort is Order.NEWEST else sort,
         since=instant_option("--since", since),
         until=instant_option("--until", until),
     )
     yield found
-    yield table_of(("id", "name", "problem", "mode", "state", "verdict", "timing", "cost", "created"), map(_row, found))
+    columns = ("id", "name", "problem", "mode", "state", "verdict", "time", "timing", "cost", "created")
+    yield table_of(columns, map(_row, found))
 
 
 def deadline_of(text: str, now: datetime) -> str:
@@ -496,6 +543,7 @@ def _finish(result: Result, *, as_json: bool, require_valid: bool = False) -> No
 
 
 def _row(job: dict[str, Any]) -> tuple[object, ...]:
+    timing = {"timing": job.get("timing_status"), "shown_interval": job.get("shown_interval")}
     return (
         job.get("id"),
         job.get("name"),
@@ -503,7 +551,8 @@ def _row(job: dict[str, Any]) -> tuple[object, ...]:
         job.get("mode"),
         job.get("state"),
         job.get("verdict"),
-        timing_text({"timing": job.get("timing_status"), "shown_interval": job.get("shown_interval")}),
+        format_milliseconds(job.get("runtime_ms") if is_measured(timing) else None),
+        timing_text(timing),
         cost_text(job.get("cost_usd"), job.get("billable_seconds")),
         job.get("create_time"),
     )

@@ -14,6 +14,7 @@ from wavepool_client.text.start_times import time_text
 AS_THEY_ARE = (
     "id",
     "name",
+    "visibility",
     "problem",
     "mode",
     "timing",

@@ -69,14 +69,8 @@ def compare(base: Job, other: Job) -> Comparison:
     Raises NotComparableError if one of them has no times, if problem, hardware, element type or timing mode differ, or
     if they share no case.
     """
-    base_timed, other_timed = (Finished.FromString(job.result).benchmarked for job in (base, other))
-    base_times, other_times = _times(base, base_timed), _times(other, other_timed)
-    for name, one, another in _differences(key_of(base, base_timed), key_of(other, other_timed)):
-        if one != another:
-            raise NotComparableError(f"{base.job_id} has {name} {one}, and {other.job_id} has {another}")
-    pairs = [(case, other_times[name]) for name, case in base_times.items() if name in other_times]
-    if not pairs:
-        raise NotComparableError(f"{base.job_id} and {other.job_id} were timed with no case in common")
+    base_timed, other_timed = (_timed(job) for job in (base, other))
+    pairs = _pairs((base, base_timed), (other, other_timed))
     errors = [hypot(_error(one), _error(another)) for one, another in pairs]
     cases = [_case(one, another, error) for (one, another), error in zip(pairs, errors, strict=True)]
     centre = sum(log(case.speedup.ratio) for case in cases) / len(cases)
@@ -86,6 +80,41 @@ def compare(base: Job, other: Job) -> Comparison:
         reason = f"The times of {' and '.join(unproven)} are not proven."
         return Comparison(ComparisonVerdict.UNCLEAR, reason, speedup, cases)
     return Comparison(*_judged(speedup), speedup, cases)
+
+
+def key_to_compare(job: Job) -> RankingKey:
+    """The key that all jobs have with which an ended job can be compared; raises NotComparableError without times."""
+    timed = _timed(job)
+    _times(job, timed)
+    return key_of(job, timed)
+
+
+def is_comparable(base: Job, other: Job) -> bool:
+    """True if `compare` compares the two."""
+    try:
+        _pairs((base, _timed(base)), (other, _timed(other)))
+    except NotComparableError:
+        return False
+    return True
+
+
+def _timed(job: Job) -> Benchmarked:
+    return Finished.FromString(job.result).benchmarked
+
+
+def _pairs(
+    base: tuple[Job, Benchmarked], other: tuple[Job, Benchmarked]
+) -> Sequence[tuple[BenchmarkResult, BenchmarkResult]]:
+    """The cases of both; raises NotComparableError."""
+    base_id, other_id = base[0].job_id, other[0].job_id
+    base_times, other_times = _times(*base), _times(*other)
+    for name, one, another in _differences(key_of(*base), key_of(*other)):
+        if one != another:
+            raise NotComparableError(f"{base_id} has {name} {one}, and {other_id} has {another}")
+    pairs = [(case, other_times[name]) for name, case in base_times.items() if name in other_times]
+    if not pairs:
+        raise NotComparableError(f"{base_id} and {other_id} were timed with no case in common")
+    return pairs
 
 
 def _judged(speedup: Speedup) -> tuple[ComparisonVerdict, str]:

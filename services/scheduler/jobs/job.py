@@ -16,6 +16,7 @@ from services.scheduler.jobs.reservation import GRACE, Reservation, ReservationS
 from services.scheduler.jobs.resources import Reuse
 from services.scheduler.jobs.spec import JobSpec, Lease
 from services.scheduler.jobs.states import LEGAL_MOVES, WAITING_STATES, JobState
+from submissions.visibility import Visibility
 from vocabulary.money import price_of
 
 _OPEN_STATES = frozenset({ReservationState.ACTIVE, ReservationState.EXPIRING})
@@ -84,6 +85,7 @@ class Job:
     """Those of its other machines by rank, from 1, if it has several; vmpool renews all together."""
     reservation: Reservation | None = None
     """What people reserved, if the job runs a session for them; None for a submission."""
+    visibility: Visibility = Visibility.PRIVATE
 
     @property
     def run_id(self) -> str:

@@ -47,8 +47,8 @@ def admit(request: SubmitJobRequest, problems: Mapping[str, Problem], gpu_types:
     reuse, idle_seconds, wrong_use = machine_use_of(asked.machine)
     wrong += wrong_resources + wrong_use
     wrong += _wrong_to_move(asked, resources)
-    if len(asked.name) > MOST_NAME or not asked.name.isprintable():
-        wrong.append(("spec.name", f"must have at most {MOST_NAME} printable characters, such as softmax-v3"))
+    if fault := wrong_name(asked.name):
+        wrong.append(("spec.name", fault))
     if wrong:
         raise InvalidRequestError(wrong)
     return JobSpec(
@@ -63,6 +63,13 @@ def admit(request: SubmitJobRequest, problems: Mapping[str, Problem], gpu_types:
         waits_for_operator=asked.machine.wait_for_operator,
         name=asked.name,
     )
+
+
+def wrong_name(name: str) -> str:
+    """The fault of a job's name; empty if it has none."""
+    if len(name) <= MOST_NAME and name.isprintable():
+        return ""
+    return f"must have at most {MOST_NAME} printable characters, such as softmax-v3"
 
 
 def time_limit_seconds(request: SubmitJobRequest, queue: str, longest: timedelta) -> int:

@@ -67,6 +67,11 @@ def is_proven(timed: Benchmarked) -> bool:
     return (timed.timing == TIMING_VALID or is_wide) and not timed.unproven_because and not timed.simulated
 
 
+def has_times(timed: Benchmarked) -> bool:
+    """True if some case has a time."""
+    return any(result.runtime_ns > 0 for result in timed.results)
+
+
 def key_of(job: Job, timed: Benchmarked) -> RankingKey:
     """The key of a job's times."""
     submission = job.spec.submission

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 
 from wavepool.scheduler.v1 import rankings_pb2, rankings_pb2_grpc
+from wavepool.scheduler.v1.scheduler_pb2 import GetJobRequest
 
 from problems.kit.definition import CatalogueEntry
 from problems.library.aliases import nearest_slugs, resolved_slug
 from problems.library.variants import UnknownElementTypeError, check_element_type
 from servicekit.rpc.proto_time import instant_to_proto
 from services.scheduler.jobs.comparison import CaseComparison, Comparison, Speedup, compare
-from services.scheduler.jobs.errors import InvalidFieldError, JobNotFoundError
-from services.scheduler.jobs.job import Job
-from services.scheduler.jobs.states import OVER_STATES
+from services.scheduler.jobs.errors import InvalidFieldError
 from services.scheduler.jobs.timing import CPU, RankingKey, default_timing_mode
 from services.scheduler.peers.billing import Billing
-from services.scheduler.service.visible_job import visible_job
+from services.scheduler.service.visible_job import ended_job
 from services.scheduler.store.job_store import JobStore
 from services.scheduler.store.ranking_reader import Ranked, RankingReader
 from submissions.checks import UnknownProblemError, element_type_name
@@ -70,7 +69,8 @@ class RankingServicer(rankings_pb2_grpc.RankingServiceServicer):
         """Compares two jobs."""
         del context
         base, other = [
-            await self._job(request.account_ids, job_id) for job_id in (request.base_job_id, request.other_job_id)
+            await ended_job(self._store, _asked(request, job_id))
+            for job_id in (request.base_job_id, request.other_job_id)
         ]
         return _comparison_to_proto(compare(base, other))
 
@@ -94,11 +94,9 @@ class RankingServicer(rankings_pb2_grpc.RankingServiceServicer):
         timing_mode = TIMING_MODES[request.timing_mode] or default_timing_mode(hardware)
         return RankingKey(slug, hardware, dtype, timing_mode)
 
-    async def _job(self, account_ids: Collection[str], job_id: str) -> Job:
-        job = await visible_job(self._store, account_ids, job_id)
-        if job.state not in OVER_STATES:
-            raise JobNotFoundError(job_id)
-        return job
+
+def _asked(request: rankings_pb2.CompareJobsRequest, job_id: str) -> GetJobRequest:
+    return GetJobRequest(account_ids=request.account_ids, job_id=job_id, or_shared=request.or_shared)
 
 
 def _ranking_to_proto(one: Ranked, *, is_ranked: bool) -> rankings_pb2.Ranking:
@@ -110,6 +108,7 @@ def _ranking_to_proto(one: Ranked, *, is_ranked: bool) -> rankings_pb2.Ranking:
         gflops=one.gflops,
         end_time=instant_to_proto(one.end_time),
         timings=one.times,
+        is_public=one.is_public,
     )
 
 

@@ -3,27 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
+from dataclasses import replace
 
 from wavepool.scheduler.v1 import scheduler_pb2, scheduler_pb2_grpc
 
 from problems.kit.definition import CatalogueEntry
+from problems.kit.element_types import ELEMENT_TYPES
 from problems.library.aliases import nearest_slugs, resolved_slug
 from problems.library.variants import UnknownElementTypeError
 from services.scheduler import metrics
+from services.scheduler.jobs.comparison import is_comparable, key_to_compare
 from services.scheduler.jobs.errors import InvalidFieldError
 from services.scheduler.jobs.job import Job
-from services.scheduler.jobs.listing import PageEnd
+from services.scheduler.jobs.listing import page_end_of
 from services.scheduler.jobs.states import IN_FLIGHT_STATES, OVER_STATES, UNSEEN_STATES, WAITING_STATES, JobState
+from services.scheduler.peers.billing import Billing
 from services.scheduler.queue.admission import Admission
 from services.scheduler.runs.canceller import Canceller
 from services.scheduler.runs.watcher import JobChanges, Watcher
-from services.scheduler.service.visible_job import visible_job
+from services.scheduler.service.visible_job import ended_job, visible_job
 from services.scheduler.store.job_reader import JobReader
 from services.scheduler.store.job_store import JobStore
 from services.scheduler.wire import messages as wire
 from services.scheduler.wire.page_token import page_end, page_token
-from submissions.checks import UnknownProblemError
+from submissions.checks import UnknownProblemError, element_type_name
 from vocabulary.limits import DEFAULT_DTYPE
+from vocabulary.names import known_name, none_of
 
 DEFAULT_PAGE_SIZE = 20
 MAX_PAGE_SIZE = 200
@@ -42,6 +47,7 @@ class SchedulerServicer(scheduler_pb2_grpc.SchedulerServiceServicer):
         watcher: Watcher,
         changes: JobChanges,
         problems: Mapping[str, CatalogueEntry],
+        billing: Billing,
     ) -> None:
         self._store = store
         self._reader = reader
@@ -50,6 +56,7 @@ class SchedulerServicer(scheduler_pb2_grpc.SchedulerServiceServicer):
         self._watcher = watcher
         self._changes = changes
         self._problems = problems
+        self._billing = billing
 
     async def SubmitJob(
         self, request: scheduler_pb2.SubmitJobRequest, context: object
@@ -76,26 +83,28 @@ class SchedulerServicer(scheduler_pb2_grpc.SchedulerServiceServicer):
     async def GetJob(self, request: scheduler_pb2.GetJobRequest, context: object) -> scheduler_pb2.GetJobResponse:
         """Gets a job with its source."""
         del context
-        job = await visible_job(self._store, request.account_ids, request.job_id)
+        job = await visible_job(self._store, request.account_ids, request.job_id, or_shared=request.or_shared)
         return scheduler_pb2.GetJobResponse(job=await self._whole(job))
 
     async def ListJobs(self, request: scheduler_pb2.ListJobsRequest, context: object) -> scheduler_pb2.ListJobsResponse:
-        """Lists jobs, newest first."""
+        """Lists jobs in pages."""
         del context
         for name in ("account_id", "problem", "user_id", "queue"):
             _check_text(name, getattr(request, name))
-        problem = resolved_slug(request.problem, self._problems) or request.problem
-        wanted = wire.filter_from_proto(request, problem)
+        wanted = wire.filter_from_proto(request, await self._names_of_list(request))
+        base = await self._base(request)
+        if base:
+            wanted = replace(wanted, timed_as=key_to_compare(base), other_than=base.job_id)
         size = min(request.page_size, MAX_PAGE_SIZE) if request.page_size > 0 else DEFAULT_PAGE_SIZE
         # One job more than the page holds shows whether there is another page.
         jobs = await self._reader.page(
             wanted,
             size + 1,
             page_end(request.page_token, wanted),
-            lambda job: not wanted.modes or job.spec.submission.mode in wanted.modes,
+            lambda job: base is None or is_comparable(base, job),
         )
         page, more = jobs[:size], len(jobs) > size
-        token = page_token(PageEnd(page[-1].create_time, page[-1].job_id), wanted) if more else ""
+        token = page_token(page_end_of(page[-1], wanted), wanted) if more else ""
         return scheduler_pb2.ListJobsResponse(jobs=[wire.job_to_proto(job) for job in page], next_page_token=token)
 
     async def WatchJob(
@@ -130,6 +139,15 @@ class SchedulerServicer(scheduler_pb2_grpc.SchedulerServiceServicer):
         job = await visible_job(self._store, request.account_ids, request.job_id)
         return scheduler_pb2.CancelJobResponse(job=wire.job_to_proto(await self._canceller.cancel(job)))
 
+    async def UpdateJob(
+        self, request: scheduler_pb2.UpdateJobRequest, context: object
+    ) -> scheduler_pb2.UpdateJobResponse:
+        """Changes a job's name, or who may see it."""
+        del context
+        changes = wire.labels_from_proto(request)
+        job = await visible_job(self._store, request.account_ids, request.job_id)
+        return scheduler_pb2.UpdateJobResponse(job=wire.job_to_proto(await self._store.label(job, changes)))
+
     async def ListProblems(
         self, request: scheduler_pb2.ListProblemsRequest, context: object
     ) -> scheduler_pb2.ListProblemsResponse:
@@ -163,6 +181,26 @@ class SchedulerServicer(scheduler_pb2_grpc.SchedulerServiceServicer):
             ended_jobs=sum(counts.get(state, 0) for state in OVER_STATES),
             finished_jobs=counts.get(JobState.FINISHED, 0),
         )
+
+    async def _names_of_list(self, request: scheduler_pb2.ListJobsRequest) -> wire.ListNames:
+        """The names that a list is filtered by, in their one spelling; raises InvalidFieldError."""
+        gpu_type, dtype = request.gpu_type, request.dtype
+        if gpu_type:
+            known = list(await self._billing.prices_micros_per_hour())
+            gpu_type = known_name(gpu_type, known)
+            if not gpu_type:
+                raise InvalidFieldError("gpu_type", none_of(request.gpu_type, known))
+        if dtype:
+            dtype = element_type_name(dtype)
+            if dtype not in ELEMENT_TYPES:
+                raise InvalidFieldError("dtype", none_of(request.dtype, list(ELEMENT_TYPES)))
+        return wire.ListNames(resolved_slug(request.problem, self._problems) or request.problem, gpu_type, dtype)
+
+    async def _base(self, request: scheduler_pb2.ListJobsRequest) -> Job | None:
+        """The job that those of a list are to be comparable with."""
+        if not request.HasField("comparable_to"):
+            return None
+        return await ended_job(self._store, request.comparable_to)
 
     async def _whole(self, job: Job) -> scheduler_pb2.Job:
         return wire.job_to_proto(job, await self._store.whole_submission(job))

@@ -8,11 +8,31 @@ from typing import Protocol
 from servicekit.logging import get_logger
 from services.scheduler.jobs.errors import JobNotFoundError, NotYoursError, ReservationNotFoundError
 from services.scheduler.jobs.job import Job
-from services.scheduler.jobs.states import UNSEEN_STATES
+from services.scheduler.jobs.states import OVER_STATES, UNSEEN_STATES
 from services.scheduler.store.job_store import JobStore
+from submissions.visibility import Visibility
 from vocabulary.rights import Asker, Belonging, Right, Standing, may, standing_of
 
 log = get_logger(__name__)
+
+
+class JobRequest(Protocol):
+    """A request about a job."""
+
+    @property
+    def account_ids(self) -> Sequence[str]:
+        """The accounts whose jobs the caller sees; empty for an operator."""
+        ...
+
+    @property
+    def job_id(self) -> str:
+        """The job's id."""
+        ...
+
+    @property
+    def or_shared(self) -> bool:
+        """Whether it may be of another account, if it is not private."""
+        ...
 
 
 class ReservationRequest(Protocol):
@@ -29,11 +49,23 @@ class ReservationRequest(Protocol):
         ...
 
 
-async def visible_job(store: JobStore, account_ids: Collection[str], job_id: str) -> Job:
-    """The job, which is of one of the accounts if any are named, and no reservation; raises JobNotFoundError."""
-    job = await _visible(store, account_ids, job_id)
-    if job is None or job.reservation:
+async def visible_job(store: JobStore, account_ids: Collection[str], job_id: str, *, or_shared: bool = False) -> Job:
+    """The job, which is of one of the accounts if any are named, and no reservation; raises JobNotFoundError.
+
+    With `or_shared` it may be of another account as well, if it is not private.
+    """
+    job = await _seen(store, job_id)
+    is_shared = or_shared and job is not None and job.visibility is not Visibility.PRIVATE
+    if job is None or job.reservation or not (is_shared or _is_of(account_ids, job)):
         raise JobNotFoundError(job_id)
+    return job
+
+
+async def ended_job(store: JobStore, request: JobRequest) -> Job:
+    """The job, as `visible_job`, if it is over; raises JobNotFoundError."""
+    job = await visible_job(store, request.account_ids, request.job_id, or_shared=request.or_shared)
+    if job.state not in OVER_STATES:
+        raise JobNotFoundError(job.job_id)
     return job
 
 
@@ -70,8 +102,15 @@ async def reservation_for(store: JobStore, request: ReservationRequest, right: R
 
 
 async def _visible(store: JobStore, account_ids: Collection[str], job_id: str) -> Job | None:
+    job = await _seen(store, job_id)
+    return job if job and _is_of(account_ids, job) else None
+
+
+async def _seen(store: JobStore, job_id: str) -> Job | None:
     # PostgreSQL accepts no NUL character, not even in a comparison.
     job = await store.get(job_id) if "\0" not in job_id else None
-    if job is None or job.state in UNSEEN_STATES:
-        return None
-    return job if standing_of(Asker("", account_ids), Belonging(job.user_id, job.account_id)) else None
+    return None if job is None or job.state in UNSEEN_STATES else job
+
+
+def _is_of(account_ids: Collection[str], job: Job) -> bool:
+    return standing_of(Asker("", account_ids), Belonging(job.user_id, job.account_id)) is not None

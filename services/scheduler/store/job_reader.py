@@ -5,15 +5,16 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, func, literal, select, tuple_
+from sqlalchemy import ColumnElement, and_, func, literal, select, tuple_
 from wavepool.submission.v1.submission_pb2 import Submission
 
 from servicekit.db.database import Database, Instant
 from services.scheduler.jobs.job import Job, JobEvent
-from services.scheduler.jobs.listing import JobFilter, PageEnd
+from services.scheduler.jobs.listing import JobFilter, PageEnd, page_end_of
 from services.scheduler.jobs.run_history import RunKind, kind_by
 from services.scheduler.jobs.states import IN_FLIGHT_STATES, UNSEEN_STATES, JobState
 from services.scheduler.store import statements
@@ -23,6 +24,8 @@ from services.scheduler.store.tables import job_revision, jobs
 # SQLite takes at most 32,766 parameters in a statement.
 IDS_IN_A_QUERY = 1000
 RESERVATIONS_IN_A_QUERY = 500
+_NEWEST = (jobs.c.create_time, jobs.c.job_id)
+_FASTEST = (jobs.c.proof, jobs.c.calls_per_second, *_NEWEST)
 EVENTS_CHANNEL = "job_events"
 """The channel of the trigger `jobs_tell_of_events`, which the first migration makes."""
 
@@ -36,21 +39,22 @@ class JobReader:
     async def page(
         self, wanted: JobFilter, size: int, after: PageEnd | None, fits: Callable[[Job], bool] = lambda _: True
     ) -> list[Job]:
-        """Up to `size` jobs, newest first; `fits` tells apart what no column does."""
+        """Up to `size` jobs in the filter's order; `fits` tells apart what no column does."""
         found: list[Job] = []
         while True:
             jobs = await self._unsifted_page(wanted, size, after)
             found += filter(fits, jobs)
             if len(found) >= size or len(jobs) < size:
                 return found[:size]
-            after = PageEnd(jobs[-1].create_time, jobs[-1].job_id)
+            after = page_end_of(jobs[-1], wanted)
 
     async def _unsifted_page(self, wanted: JobFilter, size: int, after: PageEnd | None) -> list[Job]:
         query = select(jobs).where(*_conditions(wanted))
+        order = _FASTEST if wanted.fastest else _NEWEST
         if after:
-            end = tuple_(literal(after.create_time, Instant), after.job_id)
-            query = query.where(tuple_(jobs.c.create_time, jobs.c.job_id) < end)
-        query = query.order_by(jobs.c.create_time.desc(), jobs.c.job_id.desc()).limit(size)
+            end = [literal(getattr(after, column.name), column.type) for column in order]
+            query = query.where(tuple_(*order) < tuple_(*end))
+        query = query.order_by(*(column.desc() for column in order)).limit(size)
         async with self._database.reading() as connection:
             return [job_from_row(row) for row in (await connection.execute(query)).mappings()]
 
@@ -191,14 +195,29 @@ def _conditions(wanted: JobFilter) -> list[ColumnElement[bool]]:
         (wanted.account_ids, jobs.c.account_id.in_(wanted.account_ids)),
         (wanted.user_id, jobs.c.user_id == wanted.user_id),
         (wanted.states, jobs.c.state.in_(wanted.states)),
+        (wanted.modes, _one_of(jobs.c.mode, wanted.modes)),
+        (wanted.statuses, _one_of(jobs.c.status, wanted.statuses)),
+        (wanted.gpu_type, jobs.c.ran_on == wanted.gpu_type),
+        (wanted.dtype, jobs.c.dtype == wanted.dtype),
+        (wanted.timed_as, _of_key(wanted)),
         (wanted.problem, jobs.c.problem == wanted.problem),
-        (wanted.verdicts, jobs.c.verdict.in_(wanted.verdicts) & jobs.c.end_time.is_not(None)),
+        (wanted.verdicts, _one_of(jobs.c.verdict, wanted.verdicts) & jobs.c.end_time.is_not(None)),
         (wanted.queue, jobs.c.queue == wanted.queue),
         (wanted.begin, jobs.c.create_time >= literal(wanted.begin, Instant)),
         (wanted.end, jobs.c.create_time < literal(wanted.end, Instant)),
     )
     kind = jobs.c.reservation.is_not(None) if wanted.reservations else jobs.c.reservation.is_(None)
     return [jobs.c.state.not_in(UNSEEN_STATES), kind, *(condition for given, condition in by_field if given)]
+
+
+def _one_of(column: ColumnElement[Any], values: Collection[Any]) -> ColumnElement[bool]:
+    # PostgreSQL looks for one value in the index, and for one of several in the rows.
+    return column == next(iter(values)) if len(values) == 1 else column.in_(values)
+
+
+def _of_key(wanted: JobFilter) -> ColumnElement[bool]:
+    key = asdict(wanted.timed_as) if wanted.timed_as else {}
+    return and_(jobs.c.job_id != wanted.other_than, *(jobs.c[name] == value for name, value in key.items()))
 
 
 def _kind_of_row(row: Any) -> RunKind:  # noqa: ANN401 - a row of the columns above

@@ -6,7 +6,7 @@ event that is not a row.
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Collection, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import cast
@@ -23,7 +23,16 @@ from services.scheduler.jobs.spec import texts_of, without_texts
 from services.scheduler.jobs.states import JobState
 from services.scheduler.store import statements
 from services.scheduler.store.account_use import allowance_of, uses_of
-from services.scheduler.store.job_writes import Deletion, Insertion, Move, Moved, Submitted, Written, write_all
+from services.scheduler.store.job_writes import (
+    Deletion,
+    Insertion,
+    Labelling,
+    Move,
+    Moved,
+    Submitted,
+    Written,
+    write_all,
+)
 from services.scheduler.store.recent_texts import RecentTexts
 from services.scheduler.store.rows import job_from_row
 from services.scheduler.store.tables import job_texts, jobs
@@ -71,6 +80,11 @@ class JobStore:
         """
         write = Move(before, after, payloads, now, keeps_reservation)
         return cast("Moved", await self._writes.commit(write)).job
+
+    async def label(self, job: Job, changes: Mapping[str, str]) -> Job:
+        """Changes its `name` and `visibility`, as far as they are given, in any state; gives the job as it is then."""
+        await self._writes.commit(Labelling(job, changes))
+        return await self.get(job.job_id) or job
 
     async def delete(self, job: Job) -> None:
         """Deletes a job that nobody has seen; does nothing if it has moved on."""

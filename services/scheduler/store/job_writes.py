@@ -7,7 +7,7 @@ written in waves. A wave has at most one change of a job, so that the database s
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -64,6 +64,14 @@ class Move:
 
 
 @dataclass(frozen=True)
+class Labelling:
+    """New values of what people may change of a job in any state, and no move touches: its name and its visibility."""
+
+    job: Job
+    changes: Mapping[str, str]
+
+
+@dataclass(frozen=True)
 class Deletion:
     """The end of a row that is still in the state of `job`."""
 
@@ -86,9 +94,9 @@ class Moved:
     ended: EndedAttempt | None
 
 
-Write = Insertion | Move | Deletion
+Write = Insertion | Move | Labelling | Deletion
 Written = Submitted | Moved | None
-"""The result of an insertion, a move or a deletion."""
+"""The result of an insertion, a move, or another write."""
 
 
 async def write_all(connection: AsyncConnection, writes: Sequence[Write]) -> list[Written | Exception]:
@@ -188,6 +196,8 @@ class _Group:
                 return await self._insert(write, revision)
             case Move():
                 return self._move(write, revision)
+            case Labelling():
+                return self._label(write, revision)
             case Deletion():
                 return self._delete(write)
 
@@ -239,6 +249,14 @@ class _Group:
             self._wave.attempts.append(attempt_to_row(ended))
         self._wave.job_ids.add(job.job_id)
         return Moved(job, events, ended)
+
+    def _label(self, write: Labelling, revision: int) -> None:
+        """Changes a row, if it is there."""
+        job_id = write.job.job_id
+        if job_id in self._rows:
+            changed = {**write.changes, "revision": revision}
+            self._wave.updated[tuple(changed)].append(statements.update_parameters(job_id, changed))
+            self._wave.job_ids.add(job_id)
 
     def _delete(self, write: Deletion) -> None:
         """Deletes a row that is in the state of the deletion's job."""

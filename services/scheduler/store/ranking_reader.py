@@ -10,7 +10,8 @@ from sqlalchemy import Row, func, select
 
 from servicekit.db.database import Database
 from services.scheduler.jobs.timing import RankingKey
-from services.scheduler.store.tables import proven_times
+from services.scheduler.store.tables import jobs, proven_times
+from submissions.visibility import Visibility
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,7 @@ class Ranked:
     gflops: float
     end_time: datetime
     times: int
+    is_public: bool
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,9 @@ class RankingReader:
         times = func.count().over(partition_by=row.user_id)
         each = select(proven_times, own_order.label("own_order"), times.label("times")).where(of_key).subquery()
         rank = func.rank().over(order_by=each.c.runtime_ns).label("rank")
-        best = select(each, rank).where(each.c.own_order == 1).subquery()
+        is_public = (jobs.c.visibility == Visibility.PUBLIC).label("is_public")
+        of_job = each.join(jobs, jobs.c.job_id == each.c.job_id)
+        best = select(each, rank, is_public).select_from(of_job).where(each.c.own_order == 1).subquery()
         first = select(best).order_by(best.c.rank, best.c.end_time, best.c.job_id).limit(limit)
         async with self._database.snapshot() as connection:
             rows = (await connection.execute(first)).all()
@@ -66,4 +70,4 @@ class RankingReader:
 
 
 def _ranked(row: Row[tuple[object, ...]]) -> Ranked:
-    return Ranked(row.rank, row.user_id, row.job_id, row.runtime_ns, row.gflops, row.end_time, row.times)
+    return Ranked(row.rank, row.user_id, row.job_id, row.runtime_ns, row.gflops, row.end_time, row.times, row.is_public)

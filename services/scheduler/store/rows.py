@@ -12,16 +12,19 @@ from wavepool.submission.v1.submission_pb2 import Submission
 from servicekit.db.database import MICROSECOND
 from services.scheduler.jobs.ended_attempt import EndedAttempt
 from services.scheduler.jobs.job import Job, JobEvent
+from services.scheduler.jobs.listing import listed
 from services.scheduler.jobs.resources import Isolation, Resources, Reuse
 from services.scheduler.jobs.spec import JobSpec, Lease
 from services.scheduler.jobs.states import JobState
 from services.scheduler.jobs.timing import ProvenTime
+from submissions.visibility import Visibility
 
 _SPEC_COLUMNS = tuple(field.name for field in fields(JobSpec) if field.name not in {"submission", "resources"})
 # The lease's machine is the job's own column: it outlives the lease.
 _LEASE_COLUMNS = tuple(field.name for field in fields(Lease) if field.name != "machine_id")
 _ATTEMPT_TIMES = ("wait", "run", "useful_gpu_time", "leased_gpu_time")
 _ATTEMPT_COLUMNS = tuple(field.name for field in fields(EndedAttempt) if field.name not in _ATTEMPT_TIMES)
+_LISTED_FROM = frozenset({"state", "machine_gpu_type"})
 _JOB_COLUMNS = tuple(field.name for field in fields(Job) if field.name not in {"spec", "lease"})
 
 
@@ -36,7 +39,9 @@ def job_to_row(job: Job) -> dict[str, Any]:
         "wanted_devices": resources.devices,
         "least_eighths": resources.least_eighths,
     }
-    row |= {"submission": job.spec.submission.SerializeToString(), "problem": job.spec.submission.problem}
+    submission = job.spec.submission
+    row |= {"submission": submission.SerializeToString(), "problem": submission.problem}
+    row |= {"mode": submission.mode, "dtype": submission.dtype, **asdict(listed(job))}
     return row | {name: getattr(job.lease, name, None) for name in _LEASE_COLUMNS}
 
 
@@ -47,6 +52,9 @@ def changed_columns(before: Job, after: Job) -> dict[str, Any]:
     if "lease" in changed:
         lease = changed.pop("lease")
         changed |= {name: getattr(lease, name, None) for name in _LEASE_COLUMNS}
+    if not _LISTED_FROM.isdisjoint(changed):
+        old_listed, new_listed = vars(listed(before)), vars(listed(after))
+        changed |= {name: value for name, value in new_listed.items() if value != old_listed[name]}
     return changed
 
 
@@ -57,6 +65,7 @@ def job_from_row(row: RowMapping) -> Job:
     job["state"] = JobState(columns["state"])
     job["ending"] = JobState(columns["ending"]) if columns["ending"] else None
     job["result"] = bytes(columns["result"])
+    job["visibility"] = Visibility(columns["visibility"])
     spec: dict[str, Any] = {name: columns[name] for name in _SPEC_COLUMNS}
     spec["submission"] = Submission.FromString(bytes(columns["submission"]))
     isolation = Isolation(columns["isolation"])

@@ -24,6 +24,8 @@ from services.scheduler.store.json_columns import JsonTuple, LeasesColumn, Reser
 
 metadata = MetaData()
 _RESERVED = text("reservation IS NOT NULL")
+_LISTED_BY = ("dtype", "ran_on", "problem", "mode", "status", "verdict", "hardware", "timing_mode", "queue", "user_id")
+_SPEED = ("problem", "proof", "calls_per_second")
 
 jobs = Table(
     "jobs",
@@ -34,9 +36,18 @@ jobs = Table(
     # Null once the submission was abandoned: the key is then free again.
     Column("idempotency_key", Text),
     Column("fingerprint", Text, nullable=False),
-    # A wavepool.submission.v1.Submission without its texts; its problem also has a column, which lists filter by.
+    # A wavepool.submission.v1.Submission without its texts; what lists filter by also has columns.
     Column("submission", LargeBinary, nullable=False),
     Column("problem", Text, nullable=False),
+    Column("mode", Integer, nullable=False, server_default="0"),
+    Column("dtype", Text, nullable=False, server_default=""),
+    # The fields of Listed, which follow from the other columns.
+    Column("ran_on", Text, nullable=False, server_default=""),
+    Column("status", Text, nullable=False, server_default=""),
+    Column("hardware", Text, nullable=False, server_default=""),
+    Column("timing_mode", Text, nullable=False, server_default=""),
+    Column("proof", Integer, nullable=False, server_default="0"),
+    Column("calls_per_second", Float, nullable=False, server_default="0"),
     Column("gpu_type", Text, nullable=False),
     Column("priority", Integer, nullable=False),
     Column("fallback_gpu_types", JsonTuple, nullable=False, server_default="[]"),
@@ -54,6 +65,7 @@ jobs = Table(
     Column("idle_seconds", Integer),
     Column("waits_for_operator", Boolean, nullable=False, server_default=false()),
     Column("name", Text, nullable=False, server_default=""),
+    Column("visibility", Text, nullable=False, server_default="private"),
     Column("machines", Integer, nullable=False, server_default="1"),
     Column("state", Text, nullable=False),
     Column("create_time", Instant, nullable=False),
@@ -90,7 +102,9 @@ jobs = Table(
     # The number of the row's last change.
     Column("revision", BigInteger, nullable=False, server_default="0"),
     UniqueConstraint("account_id", "idempotency_key", name="jobs_idempotency_key"),
-    Index("jobs_account_age", "account_id", "create_time", "job_id"),
+    # The columns after `job_id` let the index tell the rows of a list from the rest, without a look at each of them.
+    Index("jobs_account_age", "account_id", "create_time", "job_id", *_LISTED_BY),
+    Index("jobs_account_speed", "account_id", *_SPEED, "create_time", "job_id", "dtype", "ran_on", "hardware"),
     Index("jobs_age", "create_time", "job_id"),
     Index("jobs_account_state", "account_id", "state"),
     Index("jobs_account_revision", "account_id", "revision"),

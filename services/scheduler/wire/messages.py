@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from google.protobuf.duration_pb2 import Duration
 from wavepool.executor.v1 import run_event_pb2
@@ -21,8 +21,12 @@ from services.scheduler.jobs.listing import JobFilter
 from services.scheduler.jobs.resources import machine_use_to_proto, resources_to_proto
 from services.scheduler.jobs.spec import JobSpec
 from services.scheduler.jobs.states import UNSEEN_STATES, JobState
+from services.scheduler.jobs.submission_checks import wrong_name
 from services.scheduler.wire.reservations import instant_from_proto
 from submissions.modes import MODES
+from submissions.visibility import VISIBILITIES, Visibility
+from vocabulary.names import none_of
+from vocabulary.verdicts import FINAL_STATUSES
 
 VERDICT_PREFIX = "VERDICT_"
 STATE_PREFIX = "JOB_STATE_"
@@ -34,13 +38,14 @@ _STATES: dict[JobState, scheduler_pb2.JobState.ValueType] = {
     if state not in UNSEEN_STATES
 }
 _STATES_BY_NUMBER: dict[int, JobState] = {number: state for state, number in _STATES.items()}
+_ORDERS = {number: name.removeprefix("JOB_ORDER_") for name, number in scheduler_pb2.JobOrder.items()}
 _VERDICT_NAMES: dict[int, str] = {
     number: name.removeprefix(VERDICT_PREFIX) for name, number in run_event_pb2.Verdict.items()
 }
 
 
 def job_to_proto(job: Job, whole: Submission | None = None) -> scheduler_pb2.Job:
-    """The job as a proto; without `whole`, as in lists, its submission has no texts."""
+    """The job as a proto; without `whole`, as in lists, its submission has no texts and its result only the figures."""
     message = scheduler_pb2.Job(
         job_id=job.job_id,
         account_id=job.account_id,
@@ -57,11 +62,29 @@ def job_to_proto(job: Job, whole: Submission | None = None) -> scheduler_pb2.Job
         got_eighths=job.got_eighths,
         cost_micros=job.cost_micros,
         last_seq=job.last_seq,
+        visibility=job.visibility.number,
     )
     if job.end_time is not None:
         message.verdict = verdict_to_proto(job.verdict)
-        message.result.ParseFromString(job.result)
+        result = run_event_pb2.Finished.FromString(job.result)
+        message.result.CopyFrom(result if whole else _figures(result))
     return message
+
+
+def _figures(result: run_event_pb2.Finished) -> run_event_pb2.Finished:
+    """The result without what grows with cases, samples and outputs: a list of 200 would be too large to send."""
+    figures = run_event_pb2.Finished(
+        verdict=result.verdict,
+        message=result.message,
+        reason=result.reason,
+        passed_tests=result.passed_tests,
+        total_tests=result.total_tests,
+        billable=result.billable,
+    )
+    if result.HasField("benchmarked"):
+        result.benchmarked.ClearField("results")
+        figures.benchmarked.CopyFrom(result.benchmarked)
+    return figures
 
 
 def allowance_to_proto(allowance: Allowance) -> scheduler_pb2.Allowance:
@@ -134,18 +157,54 @@ def state_from_proto(number: int) -> JobState:
     return _STATES_BY_NUMBER[_known("states", number, _STATES_BY_NUMBER)]
 
 
-def filter_from_proto(request: scheduler_pb2.ListJobsRequest, problem: str) -> JobFilter:
-    """The jobs that a list asks for; raises InvalidFieldError."""
+def labels_from_proto(request: scheduler_pb2.UpdateJobRequest) -> Mapping[str, str]:
+    """The new name and visibility of a job, as far as they are given; raises InvalidFieldError."""
+    labels: dict[str, str] = {}
+    if request.HasField("name"):
+        if fault := wrong_name(request.name):
+            raise InvalidFieldError("name", fault)
+        labels["name"] = request.name
+    if request.HasField("visibility"):
+        if request.visibility not in VISIBILITIES:
+            legal = ", ".join(one.name for one in Visibility)
+            raise InvalidFieldError("visibility", f"{request.visibility} is not valid; give {legal}")
+        labels["visibility"] = VISIBILITIES[request.visibility]
+    return labels
+
+
+class ListNames(NamedTuple):
+    """The names that a list is filtered by, each in its one spelling, or empty."""
+
+    problem: str
+    gpu_type: str
+    dtype: str
+
+
+def filter_from_proto(request: scheduler_pb2.ListJobsRequest, names: ListNames) -> JobFilter:
+    """The jobs that a list asks for, but for those to compare with; raises InvalidFieldError."""
+    unknown = next((one for one in request.statuses if one not in FINAL_STATUSES), "")
+    if unknown:
+        raise InvalidFieldError("statuses", none_of(unknown, FINAL_STATUSES))
+    order = _known("order", request.order, _ORDERS)
+    fastest = order == scheduler_pb2.JOB_ORDER_FASTEST
+    if fastest and not names.problem and not request.HasField("comparable_to"):
+        raise InvalidFieldError(
+            "order", "can be FASTEST within one problem only; give `problem` as well, or leave the order out"
+        )
     return JobFilter(
         (request.account_id,) if request.account_id else (),
         frozenset(state_from_proto(state) for state in request.states),
-        problem,
+        names.problem,
         request.user_id,
         frozenset(verdict_name(_known("verdicts", verdict, _VERDICT_NAMES)) for verdict in request.verdicts),
         frozenset(_known("modes", mode, MODES) for mode in request.modes),
         request.queue,
         instant_from_proto(request.begin_time, "begin_time") if request.HasField("begin_time") else None,
         instant_from_proto(request.end_time, "end_time") if request.HasField("end_time") else None,
+        statuses=frozenset(request.statuses),
+        gpu_type=names.gpu_type,
+        dtype=names.dtype,
+        fastest=fastest,
     )
 
 

@@ -19,7 +19,8 @@ _MICROSECOND = timedelta(microseconds=1)
 
 def page_token(end: PageEnd, wanted: JobFilter) -> str:
     """The token for the page after `end`."""
-    content = [(end.create_time - _EPOCH) // _MICROSECOND, end.job_id, _digest(wanted)]
+    micros = (end.create_time - _EPOCH) // _MICROSECOND
+    content = [micros, end.job_id, end.proof, end.calls_per_second, _digest(wanted)]
     return base64.urlsafe_b64encode(json.dumps(content).encode()).decode()
 
 
@@ -29,8 +30,8 @@ def page_end(token: str, wanted: JobFilter) -> PageEnd | None:
         return None
     try:
         content: Any = json.loads(base64.urlsafe_b64decode(token.encode()))
-        micros, job_id, digest = content
-        end = PageEnd(_EPOCH + int(micros) * _MICROSECOND, str(job_id))
+        micros, job_id, proof, calls_per_second, digest = content
+        end = PageEnd(_EPOCH + int(micros) * _MICROSECOND, str(job_id), int(proof), float(calls_per_second))
     except (ValueError, TypeError, OverflowError, binascii.Error):
         raise InvalidFieldError("page_token", "was not given out by this call; begin without one") from None
     if digest != _digest(wanted):

@@ -325,6 +325,55 @@ def test_cancel_show_and_jobs_ask_their_routes(gateway: ScriptedGateway) -> None
     assert gateway.asked("GET", SUBMISSIONS)[-1].path == f"{SUBMISSIONS}?page_size=20&{asked}"
 
 
+def test_jobs_shows_the_fastest_with_their_times_if_these_can_be_believed(gateway: ScriptedGateway) -> None:
+    jobs = [
+        {"id": "job_1", "runtime_ms": 0.0534, "timing_status": "VALID"},
+        {"id": "job_2", "runtime_ms": 0.0123, "timing_status": "INVALID"},
+    ]
+    gateway.on("GET", SUBMISSIONS, Answer({"submissions": jobs}))
+    filters = ("--status", "accepted, compile-error", "--gpu-type", "mi300x", "--dtype", "float16")
+    order = ("--comparable-to", JOB, "--sort", "fastest")
+    out = wavepool("jobs", *filters, *order, "--endpoint", gateway.endpoint).out
+    assert "53.4 µs" in out
+    assert "12.3" not in out
+    asked = "status=ACCEPTED&status=COMPILE_ERROR&gpu_type=mi300x&dtype=float16&comparable_to=" + JOB
+    assert gateway.asked("GET", SUBMISSIONS)[-1].path == f"{SUBMISSIONS}?page_size=20&{asked}&sort=fastest"
+
+
+def test_share_and_rename_change_a_submission_and_say_what_that_means(gateway: ScriptedGateway) -> None:
+    path, at = f"{SUBMISSIONS}/{JOB}", ("--endpoint", gateway.endpoint)
+    gateway.on("PATCH", path, Answer({"id": JOB, "name": "v3"}))
+    for options, visibility, meaning in (
+        ((), "link", "who knows its id"),
+        (("--public",), "public", "leaderboards"),
+        (("--private",), "private", "only you"),
+    ):
+        said = wavepool("share", JOB, *options, *at).err
+        assert meaning in " ".join(said.split())
+        assert gateway.asked("PATCH", path)[-1].body == {"visibility": visibility}
+    assert "v3" in wavepool("rename", JOB, "v3", *at).err
+    assert gateway.asked("PATCH", path)[-1].body == {"name": "v3"}
+    wavepool("rename", JOB, "", *at)
+    assert gateway.asked("PATCH", path)[-1].body == {"name": ""}
+    refused = wavepool("share", JOB, "--link", "--public", *at)
+    assert (refused.status, "one of" in refused.err) == (2, True)
+
+
+def test_what_others_share_is_shown_and_not_submitted_again(gateway: ScriptedGateway) -> None:
+    shared = {
+        "id": JOB,
+        "own": False,
+        "visibility": "link",
+        "state": "FINISHED",
+        "status": "ACCEPTED",
+        "code": "int x;",
+    }
+    gateway.on("GET", f"{SUBMISSIONS}/{JOB}", Answer(shared))
+    assert "ACCEPTED" in wavepool("show", JOB, "--endpoint", gateway.endpoint).out
+    refused = wavepool("resubmit", JOB, "--endpoint", gateway.endpoint)
+    assert (refused.status, "another user's" in refused.err) == (2, True)
+
+
 def test_show_tells_the_whole_result_of_a_submission_that_is_over(gateway: ScriptedGateway) -> None:
     result = {
         "verdict": "RUNTIME_ERROR",

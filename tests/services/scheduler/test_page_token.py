@@ -14,8 +14,8 @@ FILTER = JobFilter(("account-1",), frozenset({JobState.QUEUED}), "leaky-relu")
 
 
 def test_token_leads_back_to_where_it_came_from() -> None:
-    end = PageEnd(START, "job-1")
-    assert page_end(page_token(end, FILTER), FILTER) == end
+    for end in (PageEnd(START, "job-1"), PageEnd(START, "job-1", 2, 0.1 + 0.2)):
+        assert page_end(page_token(end, FILTER), FILTER) == end
 
 
 def test_no_token_is_the_first_page() -> None:

@@ -1,11 +1,20 @@
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import grpc
 import pytest
+from wavepool.executor.v1 import run_event_pb2
 from wavepool.scheduler.v1 import rankings_pb2 as pb
 from wavepool.scheduler.v1.rankings_pb2_grpc import RankingServiceStub
+from wavepool.scheduler.v1.scheduler_pb2 import (
+    JOB_ORDER_FASTEST,
+    VISIBILITY_LINK,
+    GetJobRequest,
+    ListJobsRequest,
+    UpdateJobRequest,
+)
 from wavepool.submission.v1 import submission_pb2
 
 from services.scheduler.jobs.allowance import SubmissionLimits
@@ -85,6 +94,67 @@ async def test_jobs_of_others_and_jobs_that_go_on_are_not_found(cluster: Cluster
         for pair in ((mine.job_id, job_id), (job_id, mine.job_id)):
             request = pb.CompareJobsRequest(account_ids=["account-1"], base_job_id=pair[0], other_job_id=pair[1])
             await refused(rankings(cluster).CompareJobs(request), grpc.StatusCode.NOT_FOUND)
+
+
+async def test_a_list_has_the_jobs_that_compare_with_one_and_no_others(cluster: Cluster) -> None:
+    kinds: list[dict[str, Any]] = [
+        {"cases": {"a": 3.0, "b": 1.0}},
+        {"cases": {"a": 2.0}},
+        {"cases": {"a": 1.0}, "timing": run_event_pb2.TIMING_UNSTABLE, "mean_runtime_ns": 1.0},
+        {"cases": {"c": 1.0}},
+        {"cases": {"a": 1.0}, "timing_mode": "hot"},
+        {"cases": {"a": 1.0}, "machine_gpu_type": "MI210"},
+        {"cases": {"a": 1.0}, "dtype": "float16"},
+        {"cases": {"a": 1.0}, "problem": "relu"},
+        {},
+    ]
+    jobs = [await ended(store(cluster), number, **kind) for number, kind in enumerate(kinds)]
+    base = GetJobRequest(account_ids=["account-1"], job_id=jobs[0].job_id)
+    compared: list[str] = []
+    for job in jobs[1:]:
+        with suppress(grpc.aio.AioRpcError):
+            pair = pb.CompareJobsRequest(base_job_id=base.job_id, other_job_id=job.job_id)
+            await rankings(cluster).CompareJobs(pair)
+            compared.append(job.job_id)
+    assert compared == [jobs[1].job_id, jobs[2].job_id]
+    # The second of them is faster, but its time is not proven.
+    request = ListJobsRequest(comparable_to=base, order=JOB_ORDER_FASTEST, gpu_type="mi300x", dtype="fp32", page_size=1)
+    first = await cluster.api.ListJobs(request)
+    request.page_token = first.next_page_token
+    second = await cluster.api.ListJobs(request)
+    assert [job.job_id for job in (*first.jobs, *second.jobs)] == compared
+    assert not second.next_page_token
+
+
+async def test_jobs_of_others_are_compared_if_they_are_shared_and_the_caller_wants_that(cluster: Cluster) -> None:
+    mine = await ended(store(cluster), 1, cases={"a": 1.0})
+    others = await ended(store(cluster), 2, cases={"a": 1.0}, account_id="account-2")
+    change = UpdateJobRequest(account_ids=["account-2"], job_id=others.job_id, visibility=VISIBILITY_LINK)
+    await cluster.api.UpdateJob(change)
+    pair = pb.CompareJobsRequest(account_ids=["account-1"], base_job_id=others.job_id, other_job_id=mine.job_id)
+    await refused(rankings(cluster).CompareJobs(pair), grpc.StatusCode.NOT_FOUND)
+    pair.or_shared = True
+    assert (await rankings(cluster).CompareJobs(pair)).verdict == pb.COMPARISON_VERDICT_SAME
+    base = GetJobRequest(account_ids=["account-1"], job_id=others.job_id, or_shared=True)
+    listed = await cluster.api.ListJobs(ListJobsRequest(account_id="account-1", comparable_to=base))
+    assert [job.job_id for job in listed.jobs] == [mine.job_id]
+
+
+async def test_a_list_has_the_figures_of_results_without_what_they_come_from(cluster: Cluster) -> None:
+    job = await ended(store(cluster), 1, cases={"a": 1.0, "b": 2.0}, mean_gflops=2.5)
+    whole = (await cluster.api.GetJob(GetJobRequest(job_id=job.job_id))).job.result.benchmarked
+    [listed] = (await cluster.api.ListJobs(ListJobsRequest())).jobs
+    assert [case.name for case in whole.results] == ["a", "b"]
+    whole.ClearField("results")
+    assert listed.result.benchmarked == whole
+
+
+async def test_a_list_that_nothing_can_be_on_is_refused_with_the_reason(cluster: Cluster) -> None:
+    untimed = await ended(store(cluster), 1)
+    request = ListJobsRequest(comparable_to=GetJobRequest(account_ids=["account-2"], job_id=untimed.job_id))
+    await refused(cluster.api.ListJobs(request), grpc.StatusCode.NOT_FOUND)
+    request = ListJobsRequest(comparable_to=GetJobRequest(job_id=untimed.job_id))
+    await refused(cluster.api.ListJobs(request), grpc.StatusCode.FAILED_PRECONDITION, "has no times")
 
 
 async def test_jobs_that_do_not_compare_are_refused_with_the_reason(cluster: Cluster) -> None:

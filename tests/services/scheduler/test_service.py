@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import grpc
 import pytest
@@ -319,6 +319,25 @@ async def test_submitters_are_told_how_many_more_submissions_they_may_make(
         assert (await cluster.allowance()).renew_after.ToTimedelta() == timedelta(minutes=59)
 
 
+async def test_job_is_named_and_shared_by_its_account_alone(cluster: Cluster) -> None:
+    job = await cluster.submit()
+    as_another = scheduler_pb2.GetJobRequest(account_ids=["account-2"], job_id=job.job_id, or_shared=True)
+    await refused(cluster.api.GetJob(as_another), grpc.StatusCode.NOT_FOUND)
+    change = scheduler_pb2.UpdateJobRequest(job_id=job.job_id, visibility=scheduler_pb2.VISIBILITY_LINK, name="v3")
+    change.account_ids[:] = ["account-2"]
+    await refused(cluster.api.UpdateJob(change), grpc.StatusCode.NOT_FOUND)
+    change.account_ids[:] = [ACCOUNT]
+    changed = (await cluster.api.UpdateJob(change)).job
+    assert (changed.visibility, changed.spec.name) == (scheduler_pb2.VISIBILITY_LINK, "v3")
+    seen = (await cluster.api.GetJob(as_another)).job
+    assert (seen.spec.name, seen.spec.submission.source) == ("v3", job.spec.submission.source)
+    as_another.or_shared = False
+    await refused(cluster.api.GetJob(as_another), grpc.StatusCode.NOT_FOUND)
+    for wrong in ({"name": "x" * 101}, {"name": "a\0"}, {"visibility": 9}):
+        asked = scheduler_pb2.UpdateJobRequest(account_ids=[ACCOUNT], job_id=job.job_id, **cast("Any", wrong))
+        await refused(cluster.api.UpdateJob(asked), grpc.StatusCode.INVALID_ARGUMENT, field=next(iter(wrong)))
+
+
 async def test_job_of_another_account_is_not_found(cluster: Cluster) -> None:
     job = await cluster.submit()
     for call in (
@@ -391,6 +410,11 @@ async def test_lists_are_filtered_by_mode_and_verdict(cluster: Cluster) -> None:
         ({"verdicts": [99]}, "verdicts"),
         ({"modes": [0]}, "modes"),
         ({"queue": "\0"}, "queue"),
+        ({"statuses": ["RIGHT"]}, "statuses"),
+        ({"gpu_type": "MI30X"}, "gpu_type"),
+        ({"dtype": "float23"}, "dtype"),
+        ({"order": 9}, "order"),
+        ({"order": scheduler_pb2.JOB_ORDER_FASTEST}, "order"),
     ],
 )
 async def test_bad_list_request_names_the_field(cluster: Cluster, request_fields: dict[str, Any], field: str) -> None:

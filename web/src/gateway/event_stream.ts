@@ -27,7 +27,8 @@ export function follow(
     if ("refusal" in event) throw new ApiError(event.refusal.status, event.refusal.detail);
     const frame = "frame" in event ? event.frame : "status" in event ? event : null;
     if (!frame) return false;
-    onFrame(frame, arrivedMs);
+    // Those of another account's run lack what is not shared; whoever shows such a field asks if it is there.
+    onFrame(frame as Frame, arrivedMs);
     return "final" in frame;
   });
 }

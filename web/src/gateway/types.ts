@@ -49,7 +49,8 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        patch?: never;
+        /** Update Submission */
+        patch: operations["update_submission"];
         trace?: never;
     };
     "/api/v1/submissions/{submission_id}/events": {
@@ -3553,6 +3554,7 @@ export interface components {
             id: string;
             /** Name */
             name: string | null;
+            visibility: components["schemas"]["Visibility"];
             /** Problem */
             problem: string;
             mode: components["schemas"]["Mode"];
@@ -3562,12 +3564,44 @@ export interface components {
             profile: boolean;
             /** Gpu Type */
             gpu_type: string;
-            /** Fallback Gpu Types */
-            fallback_gpu_types: string[];
             /** Dtype */
             dtype: string;
             /** Language */
             language: string;
+            /** State */
+            state: components["schemas"]["JobState"];
+            /** Status */
+            status: components["schemas"]["FinalStatus"] | null;
+            /** Verdict */
+            verdict: components["schemas"]["Verdict"] | null;
+            /** Timing Status */
+            timing_status: components["schemas"]["Timing"] | null;
+            /** Shown Interval */
+            shown_interval: number | null;
+            /** Runtime Ms */
+            runtime_ms: number | null;
+            /** Gflops */
+            gflops: number | null;
+            /** Passed Tests */
+            passed_tests: number | null;
+            /** Total Tests */
+            total_tests: number | null;
+            /** Message */
+            message: string;
+            /** Create Time */
+            create_time: string | null;
+            /** Start Time */
+            start_time: string | null;
+            /** End Time */
+            end_time: string | null;
+            /** Machine Gpu Type */
+            machine_gpu_type: string | null;
+            /** Last Event Id */
+            last_event_id: number;
+            /** Events Url */
+            events_url: string;
+            /** Fallback Gpu Types */
+            fallback_gpu_types: string[];
             /** Priority */
             priority: number;
             /** Queue */
@@ -3584,40 +3618,16 @@ export interface components {
             machine: components["schemas"]["AdmittedMachineUse"];
             /** Deadline */
             deadline: string | null;
-            /** State */
-            state: components["schemas"]["JobState"];
-            /** Status */
-            status: components["schemas"]["FinalStatus"] | null;
-            /** Verdict */
-            verdict: components["schemas"]["Verdict"] | null;
-            /** Timing Status */
-            timing_status: components["schemas"]["Timing"] | null;
-            /** Shown Interval */
-            shown_interval: number | null;
-            /** Message */
-            message: string;
-            /** Create Time */
-            create_time: string | null;
-            /** Start Time */
-            start_time: string | null;
-            /** End Time */
-            end_time: string | null;
             /** Attempt */
             attempt: number;
             /** Machine Id */
             machine_id: string | null;
-            /** Machine Gpu Type */
-            machine_gpu_type: string | null;
             /** Got Gpus */
             got_gpus: number | null;
             /** Cost Usd */
             cost_usd: number;
             /** Billable Seconds */
             billable_seconds: number | null;
-            /** Last Event Id */
-            last_event_id: number;
-            /** Events Url */
-            events_url: string;
             /** Remaining Submissions */
             remaining_submissions: number;
         };
@@ -4866,6 +4876,136 @@ export interface components {
             /** Replaced */
             replaced: components["schemas"]["ReplacedSample"][];
         };
+        /** SharedSubmission */
+        SharedSubmission: {
+            /** Code */
+            code: string;
+            /** Launch Plan */
+            launch_plan: {
+                [key: string]: unknown;
+            } | null;
+            /** Problem Def */
+            problem_def: string;
+            /** Id */
+            id: string;
+            /** Name */
+            name: string | null;
+            visibility: components["schemas"]["Visibility"];
+            /** Problem */
+            problem: string;
+            mode: components["schemas"]["Mode"];
+            /** Timing */
+            timing: components["schemas"]["TimingMode"] | null;
+            /** Profile */
+            profile: boolean;
+            /** Gpu Type */
+            gpu_type: string;
+            /** Dtype */
+            dtype: string;
+            /** Language */
+            language: string;
+            /** State */
+            state: components["schemas"]["JobState"];
+            /** Status */
+            status: components["schemas"]["FinalStatus"] | null;
+            /** Verdict */
+            verdict: components["schemas"]["Verdict"] | null;
+            /** Timing Status */
+            timing_status: components["schemas"]["Timing"] | null;
+            /** Shown Interval */
+            shown_interval: number | null;
+            /** Runtime Ms */
+            runtime_ms: number | null;
+            /** Gflops */
+            gflops: number | null;
+            /** Passed Tests */
+            passed_tests: number | null;
+            /** Total Tests */
+            total_tests: number | null;
+            /** Message */
+            message: string;
+            /** Create Time */
+            create_time: string | null;
+            /** Start Time */
+            start_time: string | null;
+            /** End Time */
+            end_time: string | null;
+            /** Machine Gpu Type */
+            machine_gpu_type: string | null;
+            /** Last Event Id */
+            last_event_id: number;
+            /** Events Url */
+            events_url: string;
+            /**
+             * Own
+             * @default false
+             * @constant
+             */
+            own?: false;
+            /** Result */
+            result: components["schemas"]["SharedSubmissionResult"] | null;
+        };
+        /** SharedSubmissionResult */
+        SharedSubmissionResult: {
+            verdict: components["schemas"]["Verdict"];
+            /** Message */
+            message: string;
+            /** Details */
+            details: string;
+            /** Reason */
+            reason: string;
+            /** Stdout */
+            stdout: string;
+            /** Stderr */
+            stderr: string;
+            /** Test Results */
+            test_results?: components["schemas"]["TestOutcome"][] | components["schemas"]["CaseTime"][];
+            /** Passed Tests */
+            passed_tests?: number;
+            /** Total Tests */
+            total_tests?: number;
+            debug_info?: components["schemas"]["DebugInfo"];
+            /** Isa */
+            isa?: {
+                [key: string]: components["schemas"]["KernelIsa"];
+            };
+            /** Isa Toolchain */
+            isa_toolchain?: string | null;
+            /** Isa Note */
+            isa_note?: string | null;
+            profile?: components["schemas"]["Profile"];
+            /** Benchmark Results */
+            benchmark_results?: components["schemas"]["CaseTime"][];
+            /** Avg Runtime Ms */
+            avg_runtime_ms?: number;
+            /** Avg Gflops */
+            avg_gflops?: number;
+            timing?: components["schemas"]["Timing"];
+            /** Unproven Because */
+            unproven_because?: string | null;
+            /** Shown Interval */
+            shown_interval?: number | null;
+            /** Converged */
+            converged?: boolean;
+            /** Simulated */
+            simulated?: boolean;
+            /** Timing Mode */
+            timing_mode?: components["schemas"]["TimingMode"] | null;
+            /** Flush Verified */
+            flush_verified?: boolean | null;
+            /** Input */
+            input?: {
+                [key: string]: components["schemas"]["SampleValue"];
+            };
+            /** Output */
+            output?: components["schemas"]["SampleValue"] | components["schemas"]["SampleOutputs"];
+            /** Expected Output */
+            expected_output?: components["schemas"]["SampleValue"] | components["schemas"]["SampleOutputs"];
+            /** Return Code */
+            return_code?: number;
+            /** Truncated */
+            truncated?: boolean;
+        };
         /** SignInOptions */
         SignInOptions: {
             /** Enabled */
@@ -5058,6 +5198,7 @@ export interface components {
             id: string;
             /** Name */
             name: string | null;
+            visibility: components["schemas"]["Visibility"];
             /** Problem */
             problem: string;
             mode: components["schemas"]["Mode"];
@@ -5067,12 +5208,44 @@ export interface components {
             profile: boolean;
             /** Gpu Type */
             gpu_type: string;
-            /** Fallback Gpu Types */
-            fallback_gpu_types: string[];
             /** Dtype */
             dtype: string;
             /** Language */
             language: string;
+            /** State */
+            state: components["schemas"]["JobState"];
+            /** Status */
+            status: components["schemas"]["FinalStatus"] | null;
+            /** Verdict */
+            verdict: components["schemas"]["Verdict"] | null;
+            /** Timing Status */
+            timing_status: components["schemas"]["Timing"] | null;
+            /** Shown Interval */
+            shown_interval: number | null;
+            /** Runtime Ms */
+            runtime_ms: number | null;
+            /** Gflops */
+            gflops: number | null;
+            /** Passed Tests */
+            passed_tests: number | null;
+            /** Total Tests */
+            total_tests: number | null;
+            /** Message */
+            message: string;
+            /** Create Time */
+            create_time: string | null;
+            /** Start Time */
+            start_time: string | null;
+            /** End Time */
+            end_time: string | null;
+            /** Machine Gpu Type */
+            machine_gpu_type: string | null;
+            /** Last Event Id */
+            last_event_id: number;
+            /** Events Url */
+            events_url: string;
+            /** Fallback Gpu Types */
+            fallback_gpu_types: string[];
             /** Priority */
             priority: number;
             /** Queue */
@@ -5089,112 +5262,25 @@ export interface components {
             machine: components["schemas"]["AdmittedMachineUse"];
             /** Deadline */
             deadline: string | null;
-            /** State */
-            state: components["schemas"]["JobState"];
-            /** Status */
-            status: components["schemas"]["FinalStatus"] | null;
-            /** Verdict */
-            verdict: components["schemas"]["Verdict"] | null;
-            /** Timing Status */
-            timing_status: components["schemas"]["Timing"] | null;
-            /** Shown Interval */
-            shown_interval: number | null;
-            /** Message */
-            message: string;
-            /** Create Time */
-            create_time: string | null;
-            /** Start Time */
-            start_time: string | null;
-            /** End Time */
-            end_time: string | null;
             /** Attempt */
             attempt: number;
             /** Machine Id */
             machine_id: string | null;
-            /** Machine Gpu Type */
-            machine_gpu_type: string | null;
             /** Got Gpus */
             got_gpus: number | null;
             /** Cost Usd */
             cost_usd: number;
             /** Billable Seconds */
             billable_seconds: number | null;
-            /** Last Event Id */
-            last_event_id: number;
-            /** Events Url */
-            events_url: string;
+        };
+        /** SubmissionChange */
+        SubmissionChange: {
+            /** Name */
+            name?: string | null;
+            visibility?: components["schemas"]["Visibility"] | null;
         };
         /** SubmissionDetail */
         SubmissionDetail: {
-            /** Id */
-            id: string;
-            /** Name */
-            name: string | null;
-            /** Problem */
-            problem: string;
-            mode: components["schemas"]["Mode"];
-            /** Timing */
-            timing: components["schemas"]["TimingMode"] | null;
-            /** Profile */
-            profile: boolean;
-            /** Gpu Type */
-            gpu_type: string;
-            /** Fallback Gpu Types */
-            fallback_gpu_types: string[];
-            /** Dtype */
-            dtype: string;
-            /** Language */
-            language: string;
-            /** Priority */
-            priority: number;
-            /** Queue */
-            queue: string;
-            /** Time Limit Seconds */
-            time_limit_seconds: number | null;
-            resources: components["schemas"]["AdmittedResources"];
-            /** Class */
-            class: string | null;
-            /** Placement */
-            placement: string | null;
-            /** Movable */
-            movable: boolean;
-            machine: components["schemas"]["AdmittedMachineUse"];
-            /** Deadline */
-            deadline: string | null;
-            /** State */
-            state: components["schemas"]["JobState"];
-            /** Status */
-            status: components["schemas"]["FinalStatus"] | null;
-            /** Verdict */
-            verdict: components["schemas"]["Verdict"] | null;
-            /** Timing Status */
-            timing_status: components["schemas"]["Timing"] | null;
-            /** Shown Interval */
-            shown_interval: number | null;
-            /** Message */
-            message: string;
-            /** Create Time */
-            create_time: string | null;
-            /** Start Time */
-            start_time: string | null;
-            /** End Time */
-            end_time: string | null;
-            /** Attempt */
-            attempt: number;
-            /** Machine Id */
-            machine_id: string | null;
-            /** Machine Gpu Type */
-            machine_gpu_type: string | null;
-            /** Got Gpus */
-            got_gpus: number | null;
-            /** Cost Usd */
-            cost_usd: number;
-            /** Billable Seconds */
-            billable_seconds: number | null;
-            /** Last Event Id */
-            last_event_id: number;
-            /** Events Url */
-            events_url: string;
             /** Code */
             code: string;
             /** Launch Plan */
@@ -5203,6 +5289,90 @@ export interface components {
             } | null;
             /** Problem Def */
             problem_def: string;
+            /** Id */
+            id: string;
+            /** Name */
+            name: string | null;
+            visibility: components["schemas"]["Visibility"];
+            /** Problem */
+            problem: string;
+            mode: components["schemas"]["Mode"];
+            /** Timing */
+            timing: components["schemas"]["TimingMode"] | null;
+            /** Profile */
+            profile: boolean;
+            /** Gpu Type */
+            gpu_type: string;
+            /** Dtype */
+            dtype: string;
+            /** Language */
+            language: string;
+            /** State */
+            state: components["schemas"]["JobState"];
+            /** Status */
+            status: components["schemas"]["FinalStatus"] | null;
+            /** Verdict */
+            verdict: components["schemas"]["Verdict"] | null;
+            /** Timing Status */
+            timing_status: components["schemas"]["Timing"] | null;
+            /** Shown Interval */
+            shown_interval: number | null;
+            /** Runtime Ms */
+            runtime_ms: number | null;
+            /** Gflops */
+            gflops: number | null;
+            /** Passed Tests */
+            passed_tests: number | null;
+            /** Total Tests */
+            total_tests: number | null;
+            /** Message */
+            message: string;
+            /** Create Time */
+            create_time: string | null;
+            /** Start Time */
+            start_time: string | null;
+            /** End Time */
+            end_time: string | null;
+            /** Machine Gpu Type */
+            machine_gpu_type: string | null;
+            /** Last Event Id */
+            last_event_id: number;
+            /** Events Url */
+            events_url: string;
+            /** Fallback Gpu Types */
+            fallback_gpu_types: string[];
+            /** Priority */
+            priority: number;
+            /** Queue */
+            queue: string;
+            /** Time Limit Seconds */
+            time_limit_seconds: number | null;
+            resources: components["schemas"]["AdmittedResources"];
+            /** Class */
+            class: string | null;
+            /** Placement */
+            placement: string | null;
+            /** Movable */
+            movable: boolean;
+            machine: components["schemas"]["AdmittedMachineUse"];
+            /** Deadline */
+            deadline: string | null;
+            /** Attempt */
+            attempt: number;
+            /** Machine Id */
+            machine_id: string | null;
+            /** Got Gpus */
+            got_gpus: number | null;
+            /** Cost Usd */
+            cost_usd: number;
+            /** Billable Seconds */
+            billable_seconds: number | null;
+            /**
+             * Own
+             * @default true
+             * @constant
+             */
+            own?: true;
             /** Result */
             result: components["schemas"]["SubmissionResult"] | null;
             /** Request */
@@ -5223,6 +5393,11 @@ export interface components {
             /** Listing */
             listing: string;
         };
+        /**
+         * SubmissionOrder
+         * @enum {string}
+         */
+        SubmissionOrder: "newest" | "fastest";
         /** SubmissionPage */
         SubmissionPage: {
             /** Submissions */
@@ -5753,6 +5928,11 @@ export interface components {
          * @enum {string}
          */
         Verdict: "ACCEPTED" | "COMPILE_ERROR" | "COMPILE_LIMIT" | "FORBIDDEN_SOURCE" | "FORBIDDEN_LIBRARY" | "LAUNCH_ERROR" | "RUNTIME_ERROR" | "WRONG_ANSWER" | "PRECISION" | "INPUT_MODIFIED" | "OUT_OF_BOUNDS" | "NONDETERMINISTIC" | "TIME_LIMIT_EXCEEDED" | "MEMORY_LIMIT_EXCEEDED" | "OUTPUT_LIMIT_EXCEEDED" | "TIMING_INVALID" | "UNSTABLE" | "CANCELLED" | "INFRA_ERROR" | "PROBLEM_ERROR";
+        /**
+         * Visibility
+         * @enum {string}
+         */
+        Visibility: "private" | "link" | "public";
         /** VmPoolEntry */
         VmPoolEntry: {
             /** Id */
@@ -6409,6 +6589,358 @@ export interface components {
             total_tests: number;
         };
         SubmissionEvent: components["schemas"]["InQueueEvent"] | components["schemas"]["ProvisioningEvent"] | components["schemas"]["CompilingEvent"] | components["schemas"]["CompiledEvent"] | components["schemas"]["CheckingEvent"] | components["schemas"]["TestResultEvent"] | components["schemas"]["CheckedEvent"] | components["schemas"]["BenchmarkingEvent"] | components["schemas"]["BenchmarkResultEvent"] | components["schemas"]["BenchmarkedEvent"] | components["schemas"]["ProfilingEvent"] | components["schemas"]["SandboxRunningEvent"] | components["schemas"]["SandboxOutputEvent"] | components["schemas"]["StreamBrokenEvent"] | components["schemas"]["HeartbeatEvent"] | components["schemas"]["EndedEvent"];
+        /** SharedBenchmarkResultEvent */
+        SharedBenchmarkResultEvent: {
+            /** Submission Id */
+            submission_id: string;
+            /** Timestamp */
+            timestamp: number;
+            /** Attempt */
+            attempt: number;
+            /**
+             * Status
+             * @constant
+             */
+            status: "BENCHMARK_RESULT";
+            result: components["schemas"]["MeasuredCase"];
+            /** Total Tests */
+            total_tests: number;
+        };
+        /** SharedBenchmarkedEvent */
+        SharedBenchmarkedEvent: {
+            /** Submission Id */
+            submission_id: string;
+            /** Timestamp */
+            timestamp: number;
+            /** Attempt */
+            attempt: number;
+            /** Device */
+            device: string | null;
+            /** Device Title */
+            device_title: string | null;
+            timing: components["schemas"]["Timing"];
+            /** Unproven Because */
+            unproven_because: string | null;
+            /** Shown Interval */
+            shown_interval: number | null;
+            /**
+             * Status
+             * @constant
+             */
+            status: "BENCHMARKED";
+            /** Test Results */
+            test_results: components["schemas"]["CaseTime"][];
+            /** Avg Runtime Ms */
+            avg_runtime_ms: number;
+            /** Avg Gflops */
+            avg_gflops: number;
+            /** Total Tests */
+            total_tests: number;
+            /** Converged */
+            converged: boolean;
+            /** Simulated */
+            simulated: boolean;
+            /** Timing Mode */
+            timing_mode: components["schemas"]["TimingMode"] | null;
+            /** Flush Verified */
+            flush_verified: boolean | null;
+        };
+        /** SharedBenchmarkingEvent */
+        SharedBenchmarkingEvent: {
+            /** Submission Id */
+            submission_id: string;
+            /** Timestamp */
+            timestamp: number;
+            /** Attempt */
+            attempt: number;
+            /**
+             * Status
+             * @constant
+             */
+            status: "BENCHMARKING";
+            /** Total Tests */
+            total_tests: number;
+            /** Timing Mode */
+            timing_mode: components["schemas"]["TimingMode"] | null;
+            /** Message */
+            message: string;
+            /** Stage */
+            stage?: components["schemas"]["BenchmarkStage"];
+            /** Session */
+            session?: number;
+            /** Sessions */
+            sessions?: number;
+            /** Test Id */
+            test_id?: number;
+            /** Name */
+            name?: string;
+            /** Samples */
+            samples?: number;
+        };
+        /** SharedCheckedEvent */
+        SharedCheckedEvent: {
+            /** Submission Id */
+            submission_id: string;
+            /** Timestamp */
+            timestamp: number;
+            /** Attempt */
+            attempt: number;
+            /** Device */
+            device: string | null;
+            /** Device Title */
+            device_title: string | null;
+            /**
+             * Status
+             * @constant
+             */
+            status: "CHECKED";
+            /** Test Results */
+            test_results: components["schemas"]["TestOutcome"][];
+            /** Passed Tests */
+            passed_tests: number;
+            /** Total Tests */
+            total_tests: number;
+        };
+        /** SharedCheckingEvent */
+        SharedCheckingEvent: {
+            /** Submission Id */
+            submission_id: string;
+            /** Timestamp */
+            timestamp: number;
+            /** Attempt */
+            attempt: number;
+            /**
+             * Status
+             * @constant
+             */
+            status: "CHECKING";
+            /** Total Tests */
+            total_tests: number;
+            /** Message */
+            message: string;
+        };
+        /** SharedCompiledEvent */
+        SharedCompiledEvent: {
+            /** Submission Id */
+            submission_id: string;
+            /** Timestamp */
+            timestamp: number;
+            /** Attempt */
+            attempt: number;
+            /** Isa */
+            isa: {
+                [key: string]: components["schemas"]["KernelIsa"];
+            };
+            /** Isa Toolchain */
+            isa_toolchain: string | null;
+            /** Isa Note */
+            isa_note: string | null;
+            /**
+             * Status
+             * @constant
+             */
+            status: "COMPILED";
+            /** Warnings */
+            warnings: string;
+            /** Duration Ms */
+            duration_ms: number;
+            /** Cached */
+            cached: boolean;
+        };
+        /** SharedCompilingEvent */
+        SharedCompilingEvent: {
+            /** Submission Id */
+            submission_id: string;
+            /** Timestamp */
+            timestamp: number;
+            /** Attempt */
+            attempt: number;
+            /** Device */
+            device: string | null;
+            /** Device Title */
+            device_title: string | null;
+            /**
+             * Status
+             * @constant
+             */
+            status: "COMPILING";
+            /** Toolchain */
+            toolchain: string;
+            /** Cached */
+            cached: boolean;
+            /** Command */
+            command: string | null;
+            /** Message */
+            message: string;
+        };
+        /** SharedEndedEvent */
+        SharedEndedEvent: {
+            /** Submission Id */
+            submission_id: string;
+            /** Timestamp */
+            timestamp: number;
+            /** Attempt */
+            attempt: number;
+            /** Device */
+            device: string | null;
+            /** Device Title */
+            device_title: string | null;
+            verdict: components["schemas"]["Verdict"];
+            /** Message */
+            message: string;
+            /** Details */
+            details: string;
+            /** Reason */
+            reason: string;
+            /** Stdout */
+            stdout: string;
+            /** Stderr */
+            stderr: string;
+            /** Test Results */
+            test_results?: components["schemas"]["TestOutcome"][] | components["schemas"]["CaseTime"][];
+            /** Passed Tests */
+            passed_tests?: number;
+            /** Total Tests */
+            total_tests?: number;
+            debug_info?: components["schemas"]["DebugInfo"];
+            /** Isa */
+            isa?: {
+                [key: string]: components["schemas"]["KernelIsa"];
+            };
+            /** Isa Toolchain */
+            isa_toolchain?: string | null;
+            /** Isa Note */
+            isa_note?: string | null;
+            profile?: components["schemas"]["Profile"];
+            /** Benchmark Results */
+            benchmark_results?: components["schemas"]["CaseTime"][];
+            /** Avg Runtime Ms */
+            avg_runtime_ms?: number;
+            /** Avg Gflops */
+            avg_gflops?: number;
+            timing?: components["schemas"]["Timing"];
+            /** Unproven Because */
+            unproven_because?: string | null;
+            /** Shown Interval */
+            shown_interval?: number | null;
+            /** Converged */
+            converged?: boolean;
+            /** Simulated */
+            simulated?: boolean;
+            /** Timing Mode */
+            timing_mode?: components["schemas"]["TimingMode"] | null;
+            /** Flush Verified */
+            flush_verified?: boolean | null;
+            /** Input */
+            input?: {
+                [key: string]: components["schemas"]["SampleValue"];
+            };
+            /** Output */
+            output?: components["schemas"]["SampleValue"] | components["schemas"]["SampleOutputs"];
+            /** Expected Output */
+            expected_output?: components["schemas"]["SampleValue"] | components["schemas"]["SampleOutputs"];
+            /** Return Code */
+            return_code?: number;
+            /** Truncated */
+            truncated?: boolean;
+            /** Status */
+            status: components["schemas"]["FinalStatus"];
+            /** Machine Gpu Type */
+            machine_gpu_type: string | null;
+            /**
+             * Final
+             * @constant
+             */
+            final: true;
+        };
+        /** SharedProfilingEvent */
+        SharedProfilingEvent: {
+            /** Submission Id */
+            submission_id: string;
+            /** Timestamp */
+            timestamp: number;
+            /** Attempt */
+            attempt: number;
+            /** Device */
+            device: string | null;
+            /** Device Title */
+            device_title: string | null;
+            /**
+             * Status
+             * @constant
+             */
+            status: "PROFILING";
+            /** Tool */
+            tool: string;
+            /** Name */
+            name: string;
+            /** Message */
+            message: string;
+        };
+        /** SharedSandboxOutputEvent */
+        SharedSandboxOutputEvent: {
+            /** Submission Id */
+            submission_id: string;
+            /** Timestamp */
+            timestamp: number;
+            /** Attempt */
+            attempt: number;
+            /**
+             * Status
+             * @constant
+             */
+            status: "SANDBOX_OUTPUT";
+            /** Stream */
+            stream: string;
+            /** Line */
+            line: string;
+        };
+        /** SharedSandboxRunningEvent */
+        SharedSandboxRunningEvent: {
+            /** Submission Id */
+            submission_id: string;
+            /** Timestamp */
+            timestamp: number;
+            /** Attempt */
+            attempt: number;
+            /**
+             * Status
+             * @constant
+             */
+            status: "SANDBOX_RUNNING";
+        };
+        /** SharedTestResultEvent */
+        SharedTestResultEvent: {
+            /** Submission Id */
+            submission_id: string;
+            /** Timestamp */
+            timestamp: number;
+            /** Attempt */
+            attempt: number;
+            /**
+             * Status
+             * @constant
+             */
+            status: "TEST_RESULT";
+            result: components["schemas"]["TestOutcome"];
+            /** Total Tests */
+            total_tests: number;
+        };
+        /** SharedWaitingEvent */
+        SharedWaitingEvent: {
+            /**
+             * Status
+             * @enum {string}
+             */
+            status: "IN_QUEUE" | "PROVISIONING";
+            /** Submission Id */
+            submission_id: string;
+            /** Timestamp */
+            timestamp: number;
+            /** Attempt */
+            attempt: number;
+        };
+        SharedSubmissionEvent: components["schemas"]["SharedWaitingEvent"] | components["schemas"]["SharedCompilingEvent"] | components["schemas"]["SharedCompiledEvent"] | components["schemas"]["SharedCheckingEvent"] | components["schemas"]["SharedTestResultEvent"] | components["schemas"]["SharedCheckedEvent"] | components["schemas"]["SharedBenchmarkingEvent"] | components["schemas"]["SharedBenchmarkResultEvent"] | components["schemas"]["SharedBenchmarkedEvent"] | components["schemas"]["SharedProfilingEvent"] | components["schemas"]["SharedSandboxRunningEvent"] | components["schemas"]["SharedSandboxOutputEvent"] | components["schemas"]["SharedEndedEvent"] | components["schemas"]["StreamBrokenEvent"] | components["schemas"]["HeartbeatEvent"];
         /** TopicChange */
         TopicChange: {
             /** Topic */
@@ -6422,7 +6954,7 @@ export interface components {
             /** Event Id */
             event_id: number | null;
             /** Frame */
-            frame: components["schemas"]["InQueueEvent"] | components["schemas"]["ProvisioningEvent"] | components["schemas"]["CompilingEvent"] | components["schemas"]["CompiledEvent"] | components["schemas"]["CheckingEvent"] | components["schemas"]["TestResultEvent"] | components["schemas"]["CheckedEvent"] | components["schemas"]["BenchmarkingEvent"] | components["schemas"]["BenchmarkResultEvent"] | components["schemas"]["BenchmarkedEvent"] | components["schemas"]["ProfilingEvent"] | components["schemas"]["SandboxRunningEvent"] | components["schemas"]["SandboxOutputEvent"] | components["schemas"]["StreamBrokenEvent"] | components["schemas"]["HeartbeatEvent"] | components["schemas"]["EndedEvent"];
+            frame: (components["schemas"]["InQueueEvent"] | components["schemas"]["ProvisioningEvent"] | components["schemas"]["CompilingEvent"] | components["schemas"]["CompiledEvent"] | components["schemas"]["CheckingEvent"] | components["schemas"]["TestResultEvent"] | components["schemas"]["CheckedEvent"] | components["schemas"]["BenchmarkingEvent"] | components["schemas"]["BenchmarkResultEvent"] | components["schemas"]["BenchmarkedEvent"] | components["schemas"]["ProfilingEvent"] | components["schemas"]["SandboxRunningEvent"] | components["schemas"]["SandboxOutputEvent"] | components["schemas"]["StreamBrokenEvent"] | components["schemas"]["HeartbeatEvent"] | components["schemas"]["EndedEvent"]) | (components["schemas"]["SharedWaitingEvent"] | components["schemas"]["SharedCompilingEvent"] | components["schemas"]["SharedCompiledEvent"] | components["schemas"]["SharedCheckingEvent"] | components["schemas"]["SharedTestResultEvent"] | components["schemas"]["SharedCheckedEvent"] | components["schemas"]["SharedBenchmarkingEvent"] | components["schemas"]["SharedBenchmarkResultEvent"] | components["schemas"]["SharedBenchmarkedEvent"] | components["schemas"]["SharedProfilingEvent"] | components["schemas"]["SharedSandboxRunningEvent"] | components["schemas"]["SharedSandboxOutputEvent"] | components["schemas"]["SharedEndedEvent"] | components["schemas"]["StreamBrokenEvent"] | components["schemas"]["HeartbeatEvent"]);
         };
         /** TopicRefusal */
         TopicRefusal: {
@@ -7004,7 +7536,12 @@ export interface operations {
                 user_id?: string;
                 state?: components["schemas"]["JobState"][];
                 verdict?: components["schemas"]["Verdict"][];
+                status?: components["schemas"]["FinalStatus"][];
                 mode?: components["schemas"]["Mode"][];
+                gpu_type?: string;
+                dtype?: string;
+                comparable_to?: string;
+                sort?: components["schemas"]["SubmissionOrder"];
                 queue?: string;
                 since?: string | null;
                 until?: string | null;
@@ -7089,7 +7626,32 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SubmissionDetail"];
+                    "application/json": components["schemas"]["SubmissionDetail"] | components["schemas"]["SharedSubmission"];
+                };
+            };
+        };
+    };
+    update_submission: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                submission_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SubmissionChange"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Submission"];
                 };
             };
         };

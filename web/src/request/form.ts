@@ -124,8 +124,13 @@ export function requestOf(form: Form, code: string, subject: Subject): Schemas["
   };
 }
 
+type Sent = Pick<
+  Schemas["SubmissionDetail"],
+  "mode" | "timing" | "profile" | "gpu_type" | "fallback_gpu_types" | "launch_plan" | "problem_def"
+> & { resources: Schemas["SubmissionDetail"]["resources"] | null };
+
 // The fields as somebody left them who sent this.
-export function formOf(submission: Schemas["SubmissionDetail"], offered: readonly string[]): Form {
+export function formOf(submission: Sent, offered: readonly string[]): Form {
   const { mode, timing, profile, gpu_type: gpuType, fallback_gpu_types: fallbacks, resources } = submission;
   const { launch_plan: plan, problem_def: definition } = submission;
   return {
@@ -133,7 +138,7 @@ export function formOf(submission: Schemas["SubmissionDetail"], offered: readonl
     timing: (timing ?? "") as Timing | "",
     profile,
     gpuType: offered.includes(gpuType) ? gpuType : (offered[0] ?? ""),
-    eighths: (resources.gpus ?? resources.fraction ?? 1) * WHOLE_GPU,
+    eighths: (resources?.gpus ?? resources?.fraction ?? 1) * WHOLE_GPU,
     fallbacks: [...fallbacks],
     launchPlan: plan ? JSON.stringify(plan, null, 2) : "",
     definition,

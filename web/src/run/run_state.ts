@@ -102,7 +102,7 @@ function noted(run: Run, frame: Exclude<Frame, Ended>): Partial<Run> {
         benchmarks: [],
         lines: [],
         queued: frame,
-        line: frame.message || `Position ${frame.position ?? "?"} in the queue`,
+        line: frame.message || (frame.position ? `Position ${frame.position} in the queue` : "In the queue"),
       };
     case "PROVISIONING":
       return { starting: frame, line: provisioningLine(frame) };

@@ -1,19 +1,27 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 from datetime import timedelta
+from types import SimpleNamespace
 from typing import Any
 
+import pytest
+from wavepool.executor.v1 import run_event_pb2
 from wavepool.submission.v1.submission_pb2 import RUN_MODE_CHECK
 
 from services.scheduler.jobs.allowance import SubmissionLimits
 from services.scheduler.jobs.job import Job
-from services.scheduler.jobs.listing import JobFilter, PageEnd
+from services.scheduler.jobs.listing import JobFilter, PageEnd, page_end_of
 from services.scheduler.jobs.run_history import RunKind
 from services.scheduler.jobs.states import JobState
+from services.scheduler.jobs.timing import RankingKey
 from services.scheduler.store.job_reader import JobReader
 from services.scheduler.store.job_store import JobStore
+from services.scheduler.store.rows import job_to_row
+from submissions.visibility import Visibility
 from tests.services.scheduler.jobs import ACCEPTED, LEASE, START, a_job
+from tests.services.scheduler.timed_jobs import ended, timed_job
 
 LIMIT = SubmissionLimits(20)
 
@@ -58,6 +66,62 @@ async def test_lists_are_filtered_by_their_columns(store: JobStore, reader: JobR
     assert [job.job_id for job in await reader.page(JobFilter(), 2, None, lambda job: job.user_id == "ada")] == [
         "job-001"
     ]
+
+
+async def test_lists_are_filtered_by_what_became_of_a_job(store: JobStore, reader: JobReader) -> None:
+    await ended(store, 1, cases={"a": 1.0}, dtype="float16")
+    await ended(store, 2, cases={"a": 1.0}, mode=RUN_MODE_CHECK, machine_gpu_type="MI210")
+    await ended(store, 3, verdict="OUT_OF_BOUNDS")
+    running = await queued(store, 4, gpu_type="MI210")
+
+    async def ids(**wanted: Any) -> list[str]:
+        return sorted(job.job_id for job in await reader.page(JobFilter(("account-1",), **wanted), 10, None))
+
+    assert await ids(statuses=frozenset({"ACCEPTED"})) == ["job-001"]
+    assert await ids(statuses=frozenset({"CHECKED", "WRONG_ANSWER"})) == ["job-002", "job-003"]
+    assert await ids(dtype="float16") == ["job-001"]
+    assert await ids(modes=frozenset({RUN_MODE_CHECK})) == ["job-002", "job-004"]
+    assert await ids(gpu_type="MI210") == ["job-002", "job-004"]
+    await store.move(running, running.start(LEASE, START, "MI300X"), [], START)
+    assert await ids(gpu_type="MI210") == ["job-002"]
+    key = RankingKey("leaky-relu", "MI300X", "float16", "cold")
+    assert await ids(timed_as=key) == ["job-001"]
+    assert await ids(timed_as=key, other_than="job-001") == []
+
+
+async def test_pages_of_the_fastest_show_proven_times_then_others_and_every_job_once(
+    store: JobStore, reader: JobReader
+) -> None:
+    # Several are equally fast or have no time.
+    for number, runtime_ns in enumerate([30.0, 20.1, 20.1, 20.1, 10.0]):
+        await ended(store, number, cases={"a": 1.0}, mean_runtime_ns=runtime_ns)
+    await ended(store, 5, cases={"a": 1.0}, mean_runtime_ns=1.0, timing=run_event_pb2.TIMING_UNSTABLE)
+    await ended(store, 6, verdict="WRONG_ANSWER")
+    await queued(store, 7)
+    seen: list[str] = []
+    end, fastest = None, JobFilter(("account-1",), problem="leaky-relu", fastest=True)
+    while page := await reader.page(fastest, 2, end):
+        seen += [job.job_id for job in page]
+        end = page_end_of(page[-1], fastest)
+    assert seen == [f"job-00{number}" for number in (4, 3, 2, 1, 0, 5, 7, 6)]
+
+
+@pytest.mark.parametrize(
+    "job",
+    [
+        timed_job(1, {"a": 1.0}, dtype="float16"),
+        timed_job(2, {"a": 1.0}, device="cpu", timing_mode="hot", timing=run_event_pb2.TIMING_UNSTABLE),
+        timed_job(3, verdict="OUT_OF_BOUNDS"),
+        a_job(4).enqueue("hold-1"),
+    ],
+    ids=lambda job: job.job_id,
+)
+def test_what_is_filled_in_for_jobs_of_before_is_what_new_ones_get(job: Job) -> None:
+    migration = importlib.import_module("services.scheduler.migrations.versions.0029_visibility")
+    row = job_to_row(job)
+    filled = migration._filled(SimpleNamespace(**row))
+    assert filled.pop("filled_id") == job.job_id
+    assert filled == {name: row[name.removeprefix("new_")] for name in filled}
 
 
 async def test_submission_in_the_making_is_in_no_list(store: JobStore, reader: JobReader) -> None:
@@ -111,6 +175,20 @@ async def test_changes_of_an_account_are_read_once_each_in_the_order_of_their_co
     assert await reader.last_revisions(["account-1", other.account_id, "nobody"], place) == {
         "account-1": running[-1][0]
     }
+
+
+async def test_a_new_name_and_visibility_are_changes_that_moves_leave_alone(store: JobStore, reader: JobReader) -> None:
+    job = await queued(store, 1)
+    place = await reader.revision()
+    labelled = await store.label(job, {"name": "v3", "visibility": Visibility.LINK})
+    assert (labelled.spec.name, labelled.visibility, labelled.state) == ("v3", Visibility.LINK, JobState.QUEUED)
+    assert [changed for _, changed in await reader.changed_jobs("account-1", place, 10)] == [labelled]
+    # The queue has the job as it was before.
+    await store.move(job, job.start(LEASE, START), [], START)
+    moved = await store.get(job.job_id)
+    assert moved
+    assert (moved.spec.name, moved.visibility, moved.state) == ("v3", Visibility.LINK, JobState.RUNNING)
+    assert (await store.label(moved, {"name": ""})).spec.name == ""
 
 
 async def test_writes_that_share_a_transaction_have_revisions_of_their_own(store: JobStore, reader: JobReader) -> None:

@@ -14,6 +14,7 @@ from services.scheduler.jobs.states import JobState
 from services.scheduler.jobs.timing import RankingKey
 from services.scheduler.store.job_store import JobStore
 from services.scheduler.store.ranking_reader import RankingReader
+from submissions.visibility import Visibility
 from tests.services.scheduler.jobs import START
 from tests.services.scheduler.timed_jobs import ended
 
@@ -40,6 +41,20 @@ async def test_each_user_is_ranked_by_the_best_time_of_theirs(store: JobStore, r
     assert found.own is not None
     assert (found.own.rank, found.own.runtime_ns, found.users) == (4, 40.0, 4)
     assert (await rankings.ranking(KEY, 3, "nobody")).own is None
+
+
+async def test_a_ranking_tells_which_jobs_are_public(store: JobStore, rankings: RankingReader) -> None:
+    for number, visibility in enumerate(Visibility):
+        job = await ended(store, number, user_id=visibility, mean_runtime_ns=1.0 + number)
+        await store.label(job, {"visibility": visibility})
+    found = await rankings.ranking(KEY, 3, "public")
+    assert [(one.user_id, one.is_public) for one in found.best] == [
+        ("private", False),
+        ("link", False),
+        ("public", True),
+    ]
+    assert found.own
+    assert found.own.is_public
 
 
 async def test_of_equal_times_of_a_user_the_first_counts(store: JobStore, rankings: RankingReader) -> None:
