@@ -17,6 +17,7 @@ const Home = later(() => import("./home/home"));
 const Workbench = later(() => import("./workbench/workbench"));
 const Leaderboard = later(() => import("./rankings/leaderboard"));
 const ProblemList = later(() => import("./problems/problem_list"));
+const Result = later(() => import("./result/result_page"));
 const Documentation = later(() => import("./docs/documentation"));
 
 export function App() {
@@ -49,7 +50,7 @@ export function App() {
         <Route path={pages.submission}>
           {({ id }) => (
             <OfUser>
-              <Workbench slug="" submissionId={id} />
+              <Result id={decodeURIComponent(id)} />
             </OfUser>
           )}
         </Route>

@@ -2,16 +2,18 @@
 
 import type { ComponentChildren } from "preact";
 import type { Schemas } from "../gateway/client";
-import { count, dollars, exact, figure, isNumber, milliseconds } from "../page/format";
+import { count, dollars, exact, figure, isNumber, measured } from "../page/format";
 import { Inline } from "../page/markdown";
 import { Table } from "../page/table";
 import { Benchmarks } from "./benchmarks";
+import { meanHalf, unitOfTimes, withSamples } from "./case_times";
 import { diagnostic } from "./diagnostics";
 import type { Benchmark, Ended, TestResult } from "./frames";
 import { Kernels } from "./kernels";
+import { nextStep } from "./next_step";
 import { Profiled } from "./profiled";
 import type { Run } from "./run_state";
-import { isMeasured, isTimed, statusKind, timingKind, timingWord, verdictTitle } from "./verdicts";
+import { endKind, isMeasured, isTimed, timingKind, timingWord, verdictTitle } from "./verdicts";
 
 // Shows a line of the source.
 export type GoTo = (line: number, column: number) => void;
@@ -26,18 +28,19 @@ export function Outcome({ run, goTo }: { run: Run; goTo: GoTo }) {
   // In the mode `benchmark` they are times.
   const isMeasurement = final?.status === "BENCHMARKED";
   const times = isMeasurement ? (final.test_results as Benchmark[] | undefined) : undefined;
-  const benchmarks = final?.benchmark_results ?? times ?? run.benchmarks;
+  const benchmarks = withSamples(final?.benchmark_results ?? times ?? [], run.benchmarks);
   const tests = run.tests.length || isMeasurement ? run.tests : ((final?.test_results ?? []) as TestResult[]);
   const device = run.device ?? { name: final?.device ?? "", title: final?.device_title ?? "this machine" };
   return (
     <>
       {final ? <Verdict {...final} /> : null}
-      {final ? <Figures final={final} fallbacks={run.fallbacks} /> : null}
+      {final ? <Figures final={final} cases={benchmarks} fallbacks={run.fallbacks} /> : null}
       {final?.details ? <Diagnostics title="Details" text={final.details} goTo={goTo} /> : null}
       {final?.debug_info?.sample_differences ? <FirstMismatches {...final.debug_info} /> : null}
       {final?.expected_output !== undefined ? <Sample {...final} /> : null}
-      {tests.length ? <Tests tests={tests} /> : null}
+      {tests.length ? <Tests tests={tests} total={final?.total_tests ?? 0} /> : null}
       {benchmarks.length ? <Benchmarks results={benchmarks} device={device} timing={run.timing} /> : null}
+      {final ? <NotTimed tests={tests} cases={benchmarks} /> : null}
       {final?.profile ? <Profiled profile={final.profile} /> : null}
       {compiled?.warnings ? <Diagnostics title="Compiler warnings" text={compiled.warnings} goTo={goTo} /> : null}
       <Kernels {...(final?.isa ? final : compiled)} goTo={goTo} />
@@ -47,8 +50,9 @@ export function Outcome({ run, goTo }: { run: Run; goTo: GoTo }) {
 }
 
 function Verdict(final: Ended) {
+  const next = nextStep(final);
   return (
-    <div class={`verdict ${statusKind(final.status)}`}>
+    <div class={`verdict ${endKind(final.status, final)}`}>
       <strong>{verdictTitle(final)}</strong>
       {isTimed(final.status, final) ? (
         <strong class={`timing ${timingKind(final)}`}>Timing {timingWord(final)}</strong>
@@ -58,15 +62,22 @@ function Verdict(final: Ended) {
           <Inline text={final.message} />
         </p>
       ) : null}
+      {next ? <p class="next-step">{next}</p> : null}
     </div>
   );
 }
 
-function Figures({ final, fallbacks }: { final: Ended; fallbacks: readonly string[] }) {
+interface FiguresOf {
+  final: Ended;
+  cases: Benchmark[];
+  fallbacks: readonly string[];
+}
+
+function Figures({ final, cases, fallbacks }: FiguresOf) {
   const { avg_runtime_ms: mean, avg_gflops: gflops, total_tests: total, return_code: code, cost_usd: cost } = final;
   const isShown = isMeasured(final);
   const figures: [string, string | null | undefined][] = [
-    [final.simulated ? "Simulated mean" : "Mean runtime", isShown && isNumber(mean) ? milliseconds(mean) : null],
+    [final.simulated ? "Simulated mean" : "Mean runtime", isShown && isNumber(mean) ? shownMean(mean, cases) : null],
     ["Mean GFLOP/s", isShown && isNumber(gflops) ? figure(gflops) : null],
     ["Tests passed", total ? `${final.passed_tests ?? total} / ${total}` : null],
     ["Converged", final.converged === false && isNumber(mean) ? "no" : null],
@@ -86,6 +97,11 @@ function Figures({ final, fallbacks }: { final: Ended; fallbacks: readonly strin
       )}
     </dl>
   );
+}
+
+// Of the geometric mean; its unit is that of the table below.
+function shownMean(mean: number, cases: Benchmark[]): string {
+  return measured(mean, meanHalf(mean, cases), unitOfTimes(cases.length ? cases : [{ runtime_ms: mean }]));
 }
 
 // Text that people scroll, with the keyboard too.
@@ -186,26 +202,44 @@ function rows(value: unknown): string {
   return isGrid ? `\n${value.map((row) => `  ${rows(row)}`).join("\n")}` : value.map(exact).join("  ");
 }
 
-function Tests({ tests }: { tests: TestResult[] }) {
+// Words and marks of outcomes; others are shown as they are, and never as passed.
+const OUTCOMES: Record<string, [string, string, string]> = {
+  PASSED: ["good", "✓", "passed"],
+  FAILED: ["bad", "✗", "failed"],
+  NOT_RUN: ["", "–", "not run"],
+};
+
+function Tests({ tests, total }: { tests: TestResult[]; total: number }) {
+  const left = total - tests.length;
   return (
     <section>
       <h3>Tests</h3>
       <ul class="tests">
         {tests.map(({ name, status }) => {
-          const passed = status === "PASSED";
+          const [kind, mark, word] = OUTCOMES[status] ?? ["warn", "?", status];
           return (
-            <li class={passed ? "good" : "bad"} key={name}>
+            <li class={kind} key={name}>
               <span class="mark" aria-hidden="true">
-                {passed ? "✓" : "✗"}
+                {mark}
               </span>
               {name}
-              <span class="visually-hidden">{passed ? "passed" : "failed"}</span>
+              <span class="visually-hidden">{word}</span>
             </li>
           );
         })}
       </ul>
+      {left > 0 ? <p class="hint">{`${left} ${left === 1 ? "test was" : "tests were"} not run.`}</p> : null}
     </section>
   );
+}
+
+// Cases whose tests passed, and which have no time.
+function NotTimed({ tests, cases }: { tests: TestResult[]; cases: Benchmark[] }) {
+  if (!cases.length) return null;
+  const timed = new Set(cases.map(({ test_id: id }) => id));
+  const names = tests.filter(({ test_id: id }) => !timed.has(id)).map(({ name }) => name);
+  if (!names.length) return null;
+  return <p class="hint">Not timed, as the run ended before: {names.join(", ")}.</p>;
 }
 
 function Output({ run: { lines, final } }: { run: Run }) {

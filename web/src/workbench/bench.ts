@@ -4,15 +4,14 @@ import { batch, computed, signal } from "@preact/signals";
 import { navigate } from "wouter-preact/use-browser-location";
 import type { Editor } from "../editor/editor";
 import { api, given, type Schemas } from "../gateway/client";
-import { follow } from "../gateway/event_stream";
 import * as queries from "../gateway/queries";
 import { problemAddress } from "../page/addresses";
 import { guarded, showFailure } from "../page/alert";
 import * as store from "../page/store";
 import { EMPTY_FORM, type Form, formOf, requestOf } from "../request/form";
 import { diagnosed } from "../run/diagnostics";
-import { afterFrame, emptyRun, type Run } from "../run/run_state";
-import { isGood } from "../run/verdicts";
+import { cancel, downloadReport, type Followed, followRun } from "../run/following";
+import type { Run } from "../run/run_state";
 import { SANDBOX_STARTER } from "./sandbox_starter";
 
 export interface Place {
@@ -112,21 +111,9 @@ export class Bench {
     }
   });
 
-  readonly cancel = guarded(async () => {
-    const path = { submission_id: this.submissionId.value };
-    await api.POST("/api/v1/submissions/{submission_id}/cancel", { params: { path } });
-  });
+  readonly cancel = guarded(() => cancel(this.submissionId.value));
 
-  readonly downloadReport = guarded(async () => {
-    const id = this.submissionId.value;
-    const path = { submission_id: id };
-    const report = await given(api.GET("/api/v1/submissions/{submission_id}/report", { params: { path } }));
-    const link = document.createElement("a");
-    link.href = URL.createObjectURL(new Blob([JSON.stringify(report)], { type: "application/json" }));
-    link.download = `${id}.json`;
-    link.click();
-    URL.revokeObjectURL(link.href);
-  });
+  readonly downloadReport = guarded(() => downloadReport(this.submissionId.value));
 
   close(): void {
     this.#following?.abort();
@@ -178,16 +165,10 @@ export class Bench {
   }
 
   async #followed(submission: Followed, following: AbortController): Promise<void> {
-    let run = emptyRun(submission.mode, submission.fallback_gpu_types, submission.profile);
-    this.run.value = run;
-    await follow(
-      submission.events_url,
-      (frame) => {
-        run = afterFrame(run, frame, Date.now(), isGood);
-        this.run.value = run;
-      },
-      following.signal,
-    );
+    const show = (run: Run) => {
+      this.run.value = run;
+    };
+    const run = await followRun(submission, show, following.signal);
     if (following.signal.aborted) return;
     this.#editor?.mark(diagnosed(run.final?.details));
     await Promise.all([
@@ -213,8 +194,6 @@ export class Bench {
     if (this.#editor) this.#editor.code = code;
   }
 }
-
-type Followed = Pick<Schemas["Submission"], "id" | "mode" | "fallback_gpu_types" | "profile" | "events_url">;
 
 async function firstProblem(): Promise<string> {
   const { problems } = await queries.queries.fetchQuery(queries.problems);

@@ -1,0 +1,185 @@
+"""The page of a submission in Chromium: its result, its plots and its code."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.async_api import expect
+from wavepool.executor.v1 import run_event_pb2
+from wavepool.scheduler.v1 import scheduler_pb2
+from wavepool.submission.v1 import submission_pb2
+
+from tests.gateway.browser.browser_page import PROBLEM_PAGE, BrowserPage
+from tests.gateway.job_events import ACCEPTED, COMPILE_ERROR, TIMES, WRONG, whole_run
+from tests.gateway.running_gateway import RunningGateway
+from tests.gateway.scripted_services import ScriptedServices
+
+pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
+
+FULL = submission_pb2.RUN_MODE_FULL
+CODE = '#include <hip/hip_runtime.h>\n\nextern "C" void solution() {\n    oops;\n}\n'
+
+
+def submitted(
+    services: ScriptedServices, events: list[scheduler_pb2.JobEvent], problem: str = "vector-addition"
+) -> None:
+    """A submission of this page's user that is as far as its events."""
+    submission = submission_pb2.Submission(problem=problem, source=CODE, dtype="float32", mode=FULL)
+    services.scheduler.put_job(scheduler_pb2.JobSpec(submission=submission, gpu_type="MI300X"))
+    services.scheduler.log("job_1", events)
+
+
+def timed(timing: run_event_pb2.Timing.ValueType = run_event_pb2.TIMING_VALID) -> run_event_pb2.Finished:
+    """An accepted submission with two cases, one at each roof of its GPU."""
+    finished = run_event_pb2.Finished()
+    finished.CopyFrom(ACCEPTED)
+    finished.benchmarked.timing = timing
+    (first,) = finished.benchmarked.results
+    first.timing, first.bound, first.percent_of_roof = timing, run_event_pb2.BOUND_MEMORY, 24.5
+    first.runtime_ns, first.ci_low_ns, first.ci_high_ns = 53_450, 11_000, 95_000
+    first.p25_ns, first.p75_ns, first.session_median_ns[:] = 48_000, 61_000, [50_000, 53_450, 58_000]
+    first.min_ns, first.p5_ns, first.p95_ns, first.max_ns = 40_000, 42_000, 80_000, 99_000
+    second = finished.benchmarked.results.add()
+    second.CopyFrom(first)
+    second.test_id, second.name, second.bound, second.gflops = 2, "n = 2048", run_event_pb2.BOUND_COMPUTE, 900.0
+    return finished
+
+
+async def open_result(web: BrowserPage) -> None:
+    await web.page.goto(f"{web.gateway.url}/submissions/job_1#token=wp_user")
+    await web.page.wait_for_selector("h1")
+
+
+async def test_a_submission_has_a_page_with_its_verdict_and_what_to_do_next(
+    web: BrowserPage, services: ScriptedServices
+) -> None:
+    submitted(services, whole_run(FULL, timed()))
+    await open_result(web)
+    await expect(web.page.locator("h1")).to_have_text("Result of vector-addition")
+    await expect(web.page.locator(".verdict.good")).to_contain_text("Look at the roofline and at the instructions")
+    await expect(web.page.locator(".facts")).to_contain_text("MI300X")
+    assert web.page.url == f"{web.gateway.url}/submissions/job_1"
+    assert await web.accessibility() == []
+    await web.page.click("text=Use this code")
+    await web.is_ready()
+    assert "    oops;" in await web.code()
+
+
+async def test_digits_follow_the_uncertainty_and_one_unit_is_used(web: BrowserPage, services: ScriptedServices) -> None:
+    submitted(services, whole_run(FULL, timed()))
+    await open_result(web)
+    await web.page.wait_for_selector(".verdict")
+    assert await web.texts(".benchmarks strong") == ["53 ± 42 µs", "53 ± 42 µs"]
+    shown = await web.page.locator("main").inner_text()
+    assert "53.4" not in shown
+    await web.page.click(".distribution summary >> nth=0")
+    rows = await web.texts(".distribution >> nth=0 >> td")
+    assert dict(zip(rows[::2], rows[1::2], strict=True)) | {"Session 1": "50 µs", "Longest": "99 µs"} == dict(
+        zip(rows[::2], rows[1::2], strict=True)
+    )
+
+
+async def test_each_case_has_a_distribution_with_its_samples_and_sessions(
+    web: BrowserPage, services: ScriptedServices
+) -> None:
+    submitted(services, whole_run(FULL, timed()))
+    await open_result(web)
+    await expect(web.page.locator(".distribution")).to_have_count(2)
+    first = web.page.locator(".distribution").first
+    await expect(first.locator(".dot")).to_have_count(len(TIMES.sample_ns))
+    await expect(first.locator(".session")).to_have_count(3)
+
+
+async def test_the_roofline_shows_each_case_against_the_peaks_with_a_table(
+    web: BrowserPage, services: ScriptedServices
+) -> None:
+    submitted(services, whole_run(FULL, timed()))
+    await open_result(web)
+    roofline = web.page.locator(".roofline")
+    await expect(roofline.locator(".case")).to_have_count(2)
+    await expect(roofline).to_contain_text("n = 1024 is bound by moving bytes to and from memory, at 20 % of the roof.")
+    await expect(roofline).to_contain_text("slope: 50 GB/s, flat: 3,670 GFLOP/s")
+    await roofline.locator("summary").click()
+    assert (await web.texts(".roofline td"))[:2] == ["n = 1024", "0.122"]
+    assert await web.accessibility() == []
+
+
+async def test_without_a_roof_there_is_no_roofline(web: BrowserPage, services: ScriptedServices) -> None:
+    submitted(services, whole_run(FULL))
+    await open_result(web)
+    await web.page.wait_for_selector(".distribution")
+    await expect(web.page.locator(".roofline")).to_have_count(0)
+
+
+@pytest.mark.parametrize("timing", ["UNPROVEN", "UNSTABLE", "INVALID"])
+async def test_green_is_for_what_is_proven_only(web: BrowserPage, services: ScriptedServices, timing: str) -> None:
+    finished = timed(run_event_pb2.Timing.Value(f"TIMING_{timing}"))
+    if timing == "UNPROVEN":
+        finished.benchmarked.results[0].unproven_because = "Its launches were not seen."
+    submitted(services, whole_run(FULL, finished))
+    await open_result(web)
+    await expect(web.page.locator(".verdict .timing")).to_have_text(f"Timing {timing}")
+    await expect(web.page.locator(".good:not(li)")).to_have_count(0)
+    await expect(web.page.locator(".next-step")).not_to_be_empty()
+    if timing == "UNPROVEN":
+        await expect(web.page.locator(".doubts")).to_contain_text("n = 1024 is not proven: Its launches were not seen.")
+
+
+async def test_tests_that_were_not_run_are_counted(web: BrowserPage, services: ScriptedServices) -> None:
+    wrong = run_event_pb2.Finished()
+    wrong.CopyFrom(WRONG)
+    wrong.total_tests = 3
+    submitted(services, whole_run(FULL, wrong, ("compiling", "compiled", "checking")))
+    await open_result(web)
+    await expect(web.page.locator("#outcome")).to_contain_text("2 tests were not run.")
+    await expect(web.page.locator("#outcome")).to_contain_text("(3, 17)")
+
+
+async def test_a_diagnostic_leads_to_its_line_of_the_code(web: BrowserPage, services: ScriptedServices) -> None:
+    submitted(services, whole_run(FULL, COMPILE_ERROR, ("compiling",)))
+    await open_result(web)
+    await web.page.click("text=use of undeclared identifier")
+    await expect(web.page.locator("#source .line.chosen .line-text")).to_have_text("    oops;")
+    await web.page.focus("#source .line-list")
+    await web.page.keyboard.press("ArrowUp")
+    await expect(web.page.locator("#source .line.chosen .line-text")).to_have_text('extern "C" void solution() {')
+
+
+async def test_a_run_is_followed_and_cancelled_on_its_page(web: BrowserPage, services: ScriptedServices) -> None:
+    submitted(services, whole_run(FULL)[:5])
+    await open_result(web)
+    await web.page.wait_for_selector(".stage.active >> text=Check")
+    await web.page.click("#cancel-button")
+    await web.page.wait_for_selector(".verdict.warn >> text=Cancelled")
+    await expect(web.page.locator(".facts")).not_to_contain_text("so far")
+
+
+async def test_the_result_on_a_problems_page_leads_to_its_own_page(web: BrowserPage) -> None:
+    web.script(FULL)
+    await web.open()
+    await web.submit()
+    await web.page.click("#result-link")
+    await expect(web.page.locator("h1")).to_have_text("Result of vector-addition")
+
+
+async def test_a_program_of_its_own_has_a_page_too(
+    web: BrowserPage, services: ScriptedServices, gateway: RunningGateway
+) -> None:
+    submitted(services, whole_run(submission_pb2.RUN_MODE_SANDBOX), problem="")
+    services.scheduler.jobs["job_1"].spec.submission.mode = submission_pb2.RUN_MODE_SANDBOX
+    await open_result(web)
+    await expect(web.page.locator("#outcome")).to_contain_text("hello")
+    await expect(web.page.get_by_text("Use this code")).to_have_attribute("href", f"{PROBLEM_PAGE}?submission=job_1")
+    await web.page.click("text=Use this code")
+    await web.page.wait_for_url(f"{gateway.url}{PROBLEM_PAGE}?submission=job_1")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+async def test_a_result_fits_a_phone(web: BrowserPage, services: ScriptedServices, scheme: str) -> None:
+    submitted(services, whole_run(FULL, timed()))
+    await web.page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+    await web.page.set_viewport_size({"width": 390, "height": 844})
+    await open_result(web)
+    await web.page.wait_for_selector(".roofline")
+    assert await web.accessibility() == []
+    assert await web.poor_contrast() == []
+    assert await web.overflow_pixels() == 0
