@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import zlib
+
 import pytest
 from playwright.async_api import expect
 from wavepool.executor.v1 import run_event_pb2
@@ -42,6 +44,41 @@ def timed(timing: run_event_pb2.Timing.ValueType = run_event_pb2.TIMING_VALID) -
     second.CopyFrom(first)
     second.test_id, second.name, second.bound, second.gflops = 2, "n = 2048", run_event_pb2.BOUND_COMPUTE, 900.0
     return finished
+
+
+LISTING = """_Z8solutionv:
+  ; 3: extern "C" void solution() {
+    s_load_dword s4, s[0:1], 0x1c
+    v_mov_b32_e32 v1, 0
+  ; 4: oops;
+.LBB0_2:
+    v_add_u32_e32 v0, v0, s4
+  ; 3: extern "C" void solution() {
+    s_endpgm
+"""
+
+
+def compiled(listing: str = LISTING) -> list[scheduler_pb2.JobEvent]:
+    """A run whose compiler reported on one kernel, with a hint for a line."""
+    events = whole_run(FULL)
+    (report,) = (event.run.compiled for event in events if event.run.HasField("compiled"))
+    report.isa_listing_zlib = zlib.compress(listing.encode())
+    (kernel,) = report.isa.kernels
+    kernel.symbol, kernel.occupancy, kernel.limited_by, kernel.next_step_saving = "_Z8solutionv", 7, "lds", 64
+    del kernel.hints[:]
+    kernel.hints.add(subject="spills", line=4, what="it spills", why="registers are few", advice="use fewer")
+    return events
+
+
+async def open_instructions(web: BrowserPage) -> None:
+    await open_result(web)
+    await web.page.click("text=Source and MI300X instructions")
+    await web.page.wait_for_selector("#isa-source-0")
+
+
+async def chosen(web: BrowserPage, name: str) -> str:
+    (text,) = await web.texts(f".line-list[aria-label={name}] .chosen .line-text")
+    return text
 
 
 async def open_result(web: BrowserPage) -> None:
@@ -171,6 +208,87 @@ async def test_a_program_of_its_own_has_a_page_too(
     await expect(web.page.get_by_text("Use this code")).to_have_attribute("href", f"{PROBLEM_PAGE}?submission=job_1")
     await web.page.click("text=Use this code")
     await web.page.wait_for_url(f"{gateway.url}{PROBLEM_PAGE}?submission=job_1")
+
+
+async def test_source_and_instructions_are_linked_both_ways_by_keyboard(
+    web: BrowserPage, services: ScriptedServices
+) -> None:
+    submitted(services, compiled())
+    await open_instructions(web)
+    await web.page.focus(".line-list[aria-label=Source]")
+    await web.page.keyboard.press("End")
+    for _ in range(2):
+        await web.page.keyboard.press("ArrowUp")
+    assert (await chosen(web, "Source"), await chosen(web, "Instructions")) == ("oops;", "v_add_u32_e32 v0, v0, s4")
+    await expect(web.page.locator(".isa-hints")).to_contain_text("Line 4, add: it spills. registers are few.")
+    await web.page.keyboard.press("ArrowUp")
+    assert await chosen(web, "Source") == 'extern "C" void solution() {'
+    await expect(web.page.locator(".line-list[aria-label=Instructions] .linked")).to_have_count(3)
+    await web.page.focus(".line-list[aria-label=Instructions]")
+    await web.page.keyboard.press("Home")
+    assert await chosen(web, "Instructions") == "add"
+    for _ in range(4):
+        await web.page.keyboard.press("ArrowDown")
+    assert (await chosen(web, "Instructions"), await chosen(web, "Source")) == ("v_add_u32_e32 v0, v0, s4", "oops;")
+    assert await web.accessibility() == []
+    assert await web.poor_contrast() == []
+
+
+async def test_source_and_instructions_are_linked_by_pointer(web: BrowserPage, services: ScriptedServices) -> None:
+    submitted(services, compiled())
+    await open_instructions(web)
+    await web.page.hover("text=v_add_u32_e32")
+    await expect(web.page.locator(".line-list[aria-label=Source] .linked .line-text")).to_contain_text("oops;")
+    await web.page.click(".line-list[aria-label=Source] >> text=oops;")
+    assert await chosen(web, "Instructions") == "v_add_u32_e32 v0, v0, s4"
+    await web.page.click(".line-list[aria-label=Instructions] >> text=s_endpgm")
+    assert await chosen(web, "Source") == 'extern "C" void solution() {'
+
+
+async def test_instructions_are_interleaved_with_their_source_and_searched(
+    web: BrowserPage, services: ScriptedServices
+) -> None:
+    submitted(services, compiled())
+    await open_instructions(web)
+    await web.page.click("text=Interleaved")
+    rows = [row.strip() for row in await web.texts(".isa-mixed .line-text")]
+    assert rows[:3] == ["add", 'extern "C" void solution() {', "s_load_dword s4, s[0:1], 0x1c"]
+    await web.page.fill("#search", "V_ADD")
+    await web.page.keyboard.press("Enter")
+    await expect(web.page.locator(".isa-mixed .chosen")).to_contain_text("v_add_u32_e32")
+    await web.page.fill("#search", "nothing")
+    await web.page.keyboard.press("Enter")
+    await expect(web.page.locator(".isa-search")).to_contain_text("Not found")
+
+
+async def test_the_table_of_kernels_says_what_one_wavefront_more_needs(
+    web: BrowserPage, services: ScriptedServices
+) -> None:
+    submitted(services, compiled())
+    await open_result(web)
+    await expect(web.page.locator(".kernels")).to_contain_text("64 B of LDS less")
+
+
+async def test_a_long_listing_has_only_what_is_in_view_in_the_page(
+    web: BrowserPage, services: ScriptedServices
+) -> None:
+    body = "".join(f"  ; {number % 5 + 1}: x\n    v_add_u32_e32 v0, v0, s{number}\n" for number in range(6000))
+    submitted(services, compiled(f"_Z8solutionv:\n{body}"))
+    await open_instructions(web)
+    assert await web.page.locator(".line-list[aria-label=Instructions] .line").count() < 200
+    await web.page.fill("#search", "s5999")
+    await web.page.keyboard.press("Enter")
+    found = web.page.locator(".line-list[aria-label=Instructions] .chosen")
+    await expect(found).to_contain_text("s5999")
+    places = [await one.bounding_box() or {} for one in (web.page.locator("[aria-label=Instructions]"), found)]
+    assert places[0]["y"] <= places[1]["y"] < places[0]["y"] + places[0]["height"]
+
+
+async def test_without_instructions_the_page_says_so(web: BrowserPage, services: ScriptedServices) -> None:
+    submitted(services, whole_run(FULL))
+    await open_result(web)
+    await web.page.click("text=Source and MI300X instructions")
+    await expect(web.page.locator(".instructions")).to_contain_text("There are no instructions.")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

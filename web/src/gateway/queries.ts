@@ -52,6 +52,16 @@ export function submission(id: string) {
   });
 }
 
+// The instructions of a submission that was compiled.
+export function isa(id: string) {
+  const path = { submission_id: id };
+  return queryOptions({
+    queryKey: ["isa", id],
+    queryFn: () => given(api.GET("/api/v1/submissions/{submission_id}/isa", { params: { path } })),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+}
+
 export const SUBMISSIONS = ["submissions"];
 
 export const newestSubmissions = queryOptions({

@@ -1,8 +1,10 @@
 // What came of a run: verdict, tests, mismatches, times, output.
 
 import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
 import type { Schemas } from "../gateway/client";
 import { count, dollars, exact, figure, isNumber, measured } from "../page/format";
+import { later } from "../page/later";
 import { Inline } from "../page/markdown";
 import { Table } from "../page/table";
 import { Benchmarks } from "./benchmarks";
@@ -17,6 +19,8 @@ import { endKind, isMeasured, isTimed, timingKind, timingWord, verdictTitle } fr
 
 // Shows a line of the source.
 export type GoTo = (line: number, column: number) => void;
+
+const IsaView = later(() => import("../isa/isa_view"), <p class="empty">Reading the instructions…</p>);
 
 const MISMATCH_COLUMNS = ["Index", "Output", "Expected", "Yours", "Difference"].map((title, at) => ({
   title,
@@ -44,6 +48,7 @@ export function Outcome({ run, goTo }: { run: Run; goTo: GoTo }) {
       {final?.profile ? <Profiled profile={final.profile} /> : null}
       {compiled?.warnings ? <Diagnostics title="Compiler warnings" text={compiled.warnings} goTo={goTo} /> : null}
       <Kernels {...(final?.isa ? final : compiled)} goTo={goTo} />
+      {compiled && run.submissionId ? <Instructions key={run.submissionId} id={run.submissionId} /> : null}
       <Output run={run} />
     </>
   );
@@ -240,6 +245,17 @@ function NotTimed({ tests, cases }: { tests: TestResult[]; cases: Benchmark[] })
   const names = tests.filter(({ test_id: id }) => !timed.has(id)).map(({ name }) => name);
   if (!names.length) return null;
   return <p class="hint">Not timed, as the run ended before: {names.join(", ")}.</p>;
+}
+
+// Loaded when it is opened.
+function Instructions({ id }: { id: string }) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <details class="instructions" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>Source and MI300X instructions</summary>
+      {isOpen ? <IsaView id={id} /> : null}
+    </details>
+  );
 }
 
 function Output({ run: { lines, final } }: { run: Run }) {
