@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import zlib
 
 import pytest
-from playwright.async_api import expect
+from playwright.async_api import Route, expect
 from wavepool.executor.v1 import run_event_pb2
 from wavepool.scheduler.v1 import scheduler_pb2
 from wavepool.submission.v1 import submission_pb2
@@ -289,6 +290,90 @@ async def test_without_instructions_the_page_says_so(web: BrowserPage, services:
     await open_result(web)
     await web.page.click("text=Source and MI300X instructions")
     await expect(web.page.locator(".instructions")).to_contain_text("There are no instructions.")
+
+
+async def test_the_window_around_the_first_wrong_element_has_its_cells_marked_beside_a_map(
+    web: BrowserPage, services: ScriptedServices
+) -> None:
+    around = {
+        "output": "output",
+        "origin": [3, 16],
+        "expected": [[1.0, 2.0], [3.0, None]],
+        "actual": [[1.0, 0.5], ["NaN", None]],
+        "wrong": [[False, True], [True, None]],
+    }
+    where = {"output": "output", "output_rows": 64, "output_columns": 64, "cell_rows": 2, "cell_columns": 2}
+    places = {"window": around, "map": where | {"shares": [[0.0, 0.25], [None, 1.0]]}}
+
+    async def add_places(route: Route) -> None:
+        answer = await route.fetch()
+        text = (await answer.text()).replace('"debug_info":{', '"debug_info":{' + json.dumps(places)[1:-1] + ",")
+        await route.fulfill(response=answer, body=text)
+
+    submitted(services, whole_run(FULL, WRONG, ("compiling", "compiled", "checking")))
+    await web.page.route("**/submissions/job_1/events", add_places)
+    await open_result(web)
+    await expect(web.page.locator("[aria-label=Yours] mark")).to_have_text(["0.5", "NaN"])
+    await expect(web.page.locator("[aria-label=Yours] th[scope=row]")).to_have_text(["3", "4"])
+    await expect(web.page.locator("[aria-label=Expected] td")).to_have_text(["1", "2", "3", ""])
+    await expect(web.page.locator(".map rect")).to_have_count(2)
+    await web.page.click(".error-map summary")
+    assert await web.texts(".error-map td") == ["0 to 1", "2 to 3", "25 %", "2 to 3", "2 to 3", "100 %"]
+    assert await web.accessibility() == []
+    assert await web.poor_contrast() == []
+
+
+async def test_all_samples_are_drawn_over_time_within_100_ms(web: BrowserPage, services: ScriptedServices) -> None:
+    sessions = [
+        {"session": number, "samples_ms": [0.05 + 0.00001 * (at % 997) for at in range(2500)], "replaced": [7]}
+        for number in range(1, 5)
+    ]
+    instruments = [
+        {"time_ms": at, "clock_mhz": 2100 - at, "temperature_c": 40 + at, "power_w": 700} for at in range(50)
+    ]
+    samples = {"test_id": 1, "name": "n = 1024", "sessions": sessions, "instruments": instruments}
+    submitted(services, whole_run(FULL, timed()))
+    await web.page.route("**/samples?test_id=1", lambda route: route.fulfill(json=samples))
+    await open_result(web)
+    summary = web.page.locator(".distribution summary", has_text="All samples over time").first
+    await summary.click()
+    await expect(web.page.locator(".samples .dots")).to_have_count(4)
+    assert (await web.page.locator(".samples .dots").first.get_attribute("d") or "").count("h0") == 2500
+    await expect(web.page.locator(".trace")).to_have_count(3)
+    await expect(web.page.locator(".trace").first).to_contain_text("Clock: 2,051 to 2,100 MHz")
+    assert (await web.texts(".distribution >> nth=0 >> [open] td"))[:3] == ["1", "2500", "1"]
+    assert await web.accessibility() == []
+    await summary.click()
+    await expect(web.page.locator(".samples")).to_have_count(0)
+    drawn_ms = await summary.evaluate(
+        "(summary) => new Promise((done) => { const begin = performance.now(); summary.click();"
+        " const look = () => document.querySelector('.samples')"
+        " ? requestAnimationFrame(() => setTimeout(() => done(performance.now() - begin)))"
+        " : requestAnimationFrame(look); look(); })"
+    )
+    assert drawn_ms <= 100, f"{drawn_ms} ms"
+
+
+async def test_samples_that_are_not_kept_are_said_to_be_missing(web: BrowserPage, services: ScriptedServices) -> None:
+    submitted(services, whole_run(FULL, timed()))
+    await web.page.route("**/samples?test_id=1", lambda route: route.fulfill(status=404, json={"detail": "None."}))
+    await open_result(web)
+    await web.page.click("text=All samples over time >> nth=0")
+    await expect(web.page.locator(".distribution").first).to_contain_text("The samples of this run are not kept.")
+    web.complaints.clear()  # the browser's own line for the 404
+
+
+async def test_a_sample_that_failed_marks_what_is_not_equal(web: BrowserPage, services: ScriptedServices) -> None:
+    sample = run_event_pb2.Sample(
+        input_json='{"input":[1.0,-2.0]}',
+        output_json='{"output":[1.0,-0.25]}',
+        expected_output_json='{"output":[1.0,-0.2]}',
+    )
+    failed = run_event_pb2.Finished(verdict=run_event_pb2.VERDICT_WRONG_ANSWER, sample=sample)
+    submitted(services, whole_run(submission_pb2.RUN_MODE_SAMPLE, failed))
+    services.scheduler.jobs["job_1"].spec.submission.mode = submission_pb2.RUN_MODE_SAMPLE
+    await open_result(web)
+    await expect(web.page.locator("#outcome mark")).to_have_text(["-0.25"])
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

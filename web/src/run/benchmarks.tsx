@@ -25,10 +25,12 @@ export function Benchmarks({
   results,
   device,
   timing,
+  submissionId,
 }: {
   results: Benchmark[];
   device: Device;
   timing: Run["timing"];
+  submissionId: string;
 }) {
   const hasRoof = results.some(({ percent_of_roof: share }) => isNumber(share));
   const columns: (Column | null)[] = [
@@ -62,7 +64,7 @@ export function Benchmarks({
       <Doubts results={results} />
       {proven.length ? <p class="hint">{LEGEND}</p> : null}
       {proven.map((result) => (
-        <Distribution key={result.test_id} result={result} unit={unit} />
+        <Distribution key={result.test_id} result={result} unit={unit} submissionId={submissionId} />
       ))}
       <Roofline results={proven} />
     </section>

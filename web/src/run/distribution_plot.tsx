@@ -1,6 +1,8 @@
 // The times of one case: how they are spread, what its sessions measured, and the numbers.
 
+import { useState } from "preact/hooks";
 import { inUnit, measured, type TimeUnit } from "../page/format";
+import { later } from "../page/later";
 import { Table } from "../page/table";
 import { halfOf } from "./case_times";
 import { type Axis, axisOf, jitter } from "./distribution";
@@ -14,7 +16,19 @@ export const LEGEND =
   "median, dots are samples, and triangles the medians of sessions, each a process of its own.";
 const COLUMNS = [{ title: "Time" }, { title: "Value", class: "number" }];
 
-export function Distribution({ result, unit }: { result: Benchmark; unit: TimeUnit }) {
+const SamplesPlot = later(() => import("./samples_plot"), <p class="empty">Reading the samples…</p>);
+
+// `submissionId` is empty as long as the run goes on: its samples can be read after its end.
+export function Distribution({
+  result,
+  unit,
+  submissionId,
+}: {
+  result: Benchmark;
+  unit: TimeUnit;
+  submissionId: string;
+}) {
+  const [isOpen, setOpen] = useState(false);
   const axis = axisOf(result);
   const half = halfOf(result);
   // Single times are told apart by more digits than their median has.
@@ -44,6 +58,14 @@ export function Distribution({ result, unit }: { result: Benchmark; unit: TimeUn
         </summary>
         <Table caption={`Times of ${result.name}`} columns={COLUMNS} rows={numbers(result, shown)} />
       </details>
+      {submissionId ? (
+        <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+          <summary>
+            All samples over time<span class="visually-hidden"> of {result.name}</span>
+          </summary>
+          {isOpen ? <SamplesPlot id={submissionId} result={result} unit={unit} /> : null}
+        </details>
+      ) : null}
     </figure>
   );
 }

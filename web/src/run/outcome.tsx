@@ -10,12 +10,13 @@ import { Table } from "../page/table";
 import { Benchmarks } from "./benchmarks";
 import { meanHalf, unitOfTimes, withSamples } from "./case_times";
 import { diagnostic } from "./diagnostics";
+import { Differences, type Places } from "./differences";
 import type { Benchmark, Ended, TestResult } from "./frames";
 import { Kernels } from "./kernels";
 import { nextStep } from "./next_step";
 import { Profiled } from "./profiled";
 import type { Run } from "./run_state";
-import { endKind, isMeasured, isTimed, timingKind, timingWord, verdictTitle } from "./verdicts";
+import { endKind, isGood, isMeasured, isTimed, timingKind, timingWord, verdictTitle } from "./verdicts";
 
 // Shows a line of the source.
 export type GoTo = (line: number, column: number) => void;
@@ -41,9 +42,17 @@ export function Outcome({ run, goTo }: { run: Run; goTo: GoTo }) {
       {final ? <Figures final={final} cases={benchmarks} fallbacks={run.fallbacks} /> : null}
       {final?.details ? <Diagnostics title="Details" text={final.details} goTo={goTo} /> : null}
       {final?.debug_info?.sample_differences ? <FirstMismatches {...final.debug_info} /> : null}
+      {final?.debug_info ? <Differences {...(final.debug_info as Places)} /> : null}
       {final?.expected_output !== undefined ? <Sample {...final} /> : null}
       {tests.length ? <Tests tests={tests} total={final?.total_tests ?? 0} /> : null}
-      {benchmarks.length ? <Benchmarks results={benchmarks} device={device} timing={run.timing} /> : null}
+      {benchmarks.length ? (
+        <Benchmarks
+          results={benchmarks}
+          device={device}
+          timing={run.timing}
+          submissionId={final ? run.submissionId : ""}
+        />
+      ) : null}
       {final ? <NotTimed tests={tests} cases={benchmarks} /> : null}
       {final?.profile ? <Profiled profile={final.profile} /> : null}
       {compiled?.warnings ? <Diagnostics title="Compiler warnings" text={compiled.warnings} goTo={goTo} /> : null}
@@ -170,28 +179,33 @@ function finite(value: number | null, shown: (value: number) => string): string 
   return value === null ? "NaN or inf" : shown(value);
 }
 
-function Sample({ input, output, expected_output: expected }: Ended) {
-  const columns: [string, unknown][] = [
-    ["Input", input],
-    ["Your output", output],
-    ["Expected", expected],
+// Aligned, so that the same element is at the same place; of a sample that failed, what is not equal is marked.
+function Sample({ status, input, output, expected_output: expected }: Ended) {
+  const width = Math.max(...[output, expected].flatMap(scalars).map(({ length }) => length), 0);
+  const columns: [string, ComponentChildren][] = [
+    ["Input", readable(input, undefined, 0)],
+    ["Your output", readable(output, isGood(status) ? undefined : expected, width)],
+    ["Expected", readable(expected, undefined, width)],
   ];
   return (
     <section class="columns">
       {columns.map(([title, value]) => (
         <div key={title}>
           <h3>{title}</h3>
-          <Log class="unwrapped">{readable(value)}</Log>
+          <Log class="unwrapped">{value}</Log>
         </div>
       ))}
     </section>
   );
 }
 
-function readable(value: unknown): string {
+function readable(value: unknown, other: unknown, width: number): ComponentChildren {
   if (typeof value === "string") return value;
   const named = entries(value);
-  return named ? named.map(([name, item]) => `${name} = ${rows(item)}`).join("\n") : rows(value);
+  const others = new Map(entries(other) ?? []);
+  return named
+    ? named.map(([name, item], at) => [at ? "\n" : "", `${name} = `, rows(item, others.get(name), width)])
+    : rows(value, other, width);
 }
 
 function entries(value: unknown): [string, unknown][] | null {
@@ -201,10 +215,21 @@ function entries(value: unknown): [string, unknown][] | null {
   return values.map((item, at) => [names?.[at] ?? `output ${at + 1}`, item]);
 }
 
-function rows(value: unknown): string {
-  if (!Array.isArray(value)) return exact(value);
+function rows(value: unknown, other: unknown, width: number): ComponentChildren {
+  if (!Array.isArray(value)) {
+    const text = exact(value).padStart(width);
+    return other === undefined || exact(other) === exact(value) ? text : <mark>{text}</mark>;
+  }
   const isGrid = value.some(Array.isArray);
-  return isGrid ? `\n${value.map((row) => `  ${rows(row)}`).join("\n")}` : value.map(exact).join("  ");
+  const beside = Array.isArray(other) ? other : [];
+  return value.map((item, at) => [isGrid ? "\n  " : at ? "  " : "", rows(item, beside[at], width)]);
+}
+
+// The values of a sample as they are shown.
+function scalars(value: unknown): string[] {
+  if (Array.isArray(value)) return value.flatMap(scalars);
+  const named = entries(value);
+  return named ? named.flatMap(([, item]) => scalars(item)) : typeof value === "string" ? [] : [exact(value)];
 }
 
 // Words and marks of outcomes; others are shown as they are, and never as passed.
