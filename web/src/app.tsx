@@ -18,6 +18,7 @@ const Workbench = later(() => import("./workbench/workbench"));
 const Leaderboard = later(() => import("./rankings/leaderboard"));
 const ProblemList = later(() => import("./problems/problem_list"));
 const Result = later(() => import("./result/result_page"));
+const Compare = later(() => import("./compare/compare_page"));
 const Documentation = later(() => import("./docs/documentation"));
 
 export function App() {
@@ -53,6 +54,11 @@ export function App() {
               <Result id={decodeURIComponent(id)} />
             </OfUser>
           )}
+        </Route>
+        <Route path={pages.compare}>
+          <OfUser>
+            <Compare />
+          </OfUser>
         </Route>
         <Route path={pages.documentation} component={Documentation} />
         <Route>

@@ -232,7 +232,6 @@ async def test_source_and_instructions_are_linked_both_ways_by_keyboard(
         await web.page.keyboard.press("ArrowDown")
     assert (await chosen(web, "Instructions"), await chosen(web, "Source")) == ("v_add_u32_e32 v0, v0, s4", "oops;")
     assert await web.accessibility() == []
-    assert await web.poor_contrast() == []
 
 
 async def test_source_and_instructions_are_linked_by_pointer(web: BrowserPage, services: ScriptedServices) -> None:
@@ -320,7 +319,6 @@ async def test_the_window_around_the_first_wrong_element_has_its_cells_marked_be
     await web.page.click(".error-map summary")
     assert await web.texts(".error-map td") == ["0 to 1", "2 to 3", "25 %", "2 to 3", "2 to 3", "100 %"]
     assert await web.accessibility() == []
-    assert await web.poor_contrast() == []
 
 
 async def test_all_samples_are_drawn_over_time_within_100_ms(web: BrowserPage, services: ScriptedServices) -> None:
@@ -384,5 +382,4 @@ async def test_a_result_fits_a_phone(web: BrowserPage, services: ScriptedService
     await open_result(web)
     await web.page.wait_for_selector(".roofline")
     assert await web.accessibility() == []
-    assert await web.poor_contrast() == []
     assert await web.overflow_pixels() == 0

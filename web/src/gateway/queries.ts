@@ -3,7 +3,8 @@
 import { keepPreviousData, QueryCache, QueryClient, queryOptions } from "@tanstack/preact-query";
 import { showFailure } from "../page/alert";
 import { type Form, quoteQuery } from "../request/form";
-import { api, given } from "./client";
+import { ApiError } from "./api_error";
+import { api, given, type Schemas } from "./client";
 import type { operations } from "./types";
 
 const RECENT = 50;
@@ -59,6 +60,21 @@ export function isa(id: string) {
     queryKey: ["isa", id],
     queryFn: () => given(api.GET("/api/v1/submissions/{submission_id}/isa", { params: { path } })),
     staleTime: Number.POSITIVE_INFINITY,
+  });
+}
+
+// Which of two submissions is faster, or why they cannot be compared.
+export function comparison(base: string, other: string) {
+  return queryOptions({
+    queryKey: ["comparison", base, other],
+    queryFn: async (): Promise<Schemas["Comparison"] | { refused: string }> => {
+      try {
+        return await given(api.GET("/api/v1/comparisons", { params: { query: { base, other } } }));
+      } catch (error) {
+        if (error instanceof ApiError && error.status === 409) return { refused: error.message };
+        throw error;
+      }
+    },
   });
 }
 

@@ -68,7 +68,11 @@ function Linked({ isa, code }: { isa: Schemas["SubmissionIsa"]; code: string }) 
           </>
         )}
       </div>
-      <p class="hint">Arrow keys move the line; the other side follows.</p>
+      <p class="hint">
+        {line && !listing.rowsOf.has(line)
+          ? `No instruction is from line ${line}.`
+          : "Arrow keys move the line; the other side follows."}
+      </p>
       <Hints line={line} hints={hints.get(line) ?? []} all={hints} onChoose={chooseLine} />
     </div>
   );

@@ -5,7 +5,7 @@ import { useEffect, useState } from "preact/hooks";
 import { Link } from "wouter-preact";
 import type { Schemas } from "../gateway/client";
 import * as queries from "../gateway/queries";
-import { problemAddress } from "../page/addresses";
+import { compareAddress, problemAddress } from "../page/addresses";
 import { guarded, showFailure } from "../page/alert";
 import { dollars, isNumber, seconds } from "../page/format";
 import { NotFound } from "../page/not_found";
@@ -76,7 +76,7 @@ function useRun(submission: Detail | undefined): Run | null {
   return run;
 }
 
-function Head({ submission: { id, problem, name } }: { submission: Detail }) {
+function Head({ submission: { id, problem, name, timing_status: isTimed } }: { submission: Detail }) {
   return (
     <div class="result-head">
       <h1>Result of {name || problem || "a sandbox program"}</h1>
@@ -84,6 +84,11 @@ function Head({ submission: { id, problem, name } }: { submission: Detail }) {
       {problem ? (
         <Link class="quiet-link" href={problemAddress(problem)}>
           Problem
+        </Link>
+      ) : null}
+      {isTimed ? (
+        <Link class="quiet-link" href={compareAddress(id)}>
+          Compare
         </Link>
       ) : null}
     </div>

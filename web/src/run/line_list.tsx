@@ -92,10 +92,9 @@ export function LineList({ id, label, count, line, chosen, shown, onChoose, onPo
                 onClick={() => onChoose(at)}
                 onPointerEnter={onPoint && (() => onPoint(at))}
               >
-                <span class="line-mark" aria-hidden="true">
-                  {mark}
-                </span>
+                <span class="line-mark">{mark}</span>
                 <span class="line-text">{text}</span>
+                {mark || text ? null : <span class="visually-hidden">blank</span>}
               </div>
             );
           })}
