@@ -50,7 +50,13 @@ class BrowserPage:
         """The source in the editor."""
         return "\n".join(await self.page.locator("#code .cm-line").all_inner_texts()).replace("\n\n", "\n")
 
+    async def open_options(self) -> None:
+        """Shows all that can be chosen beside the source."""
+        if not await self.page.locator("#gpu-select").is_visible():
+            await self.page.click("#extras summary")
+
     async def choose(self, mode: str) -> None:
+        await self.open_options()
         await self.page.click(f".modes label:has(input[value={mode}])")
 
     async def submit(self) -> None:

@@ -9,9 +9,11 @@ import type { operations } from "./types";
 
 const RECENT = 50;
 const NEWEST = 10;
+// What helps if it is there; if not, nothing is said.
+const ASIDE = { isAside: true };
 
 export const queries = new QueryClient({
-  queryCache: new QueryCache({ onError: showFailure }),
+  queryCache: new QueryCache({ onError: (error, { meta }) => meta === ASIDE || showFailure(error) }),
   // Whoever asks is told at once; a request that a change of the network drops was repeated already.
   defaultOptions: { queries: { retry: false, refetchOnWindowFocus: false } },
 });
@@ -103,13 +105,37 @@ export function submissionsOf(problem: string) {
   });
 }
 
-// Until the answer to a new choice is there, that to the one before stays.
+// The most that what is chosen costs.
 export function quote(form: Form) {
   const query = quoteQuery(form);
   return queryOptions({
     queryKey: ["quote", query],
     queryFn: () => given(api.GET("/api/v1/quote", { params: { query } })),
-    placeholderData: keepPreviousData,
     enabled: form.gpuType !== "",
+    meta: ASIDE,
+  });
+}
+
+// What the pool has of each GPU type.
+export const availability = queryOptions({
+  queryKey: ["availability"],
+  queryFn: async () => (await given(api.GET("/api/v1/availability"))).gpu_types,
+  staleTime: 60_000,
+  meta: ASIDE,
+});
+
+const WHY_EVERY_MS = 5000;
+
+// Why a submission waits.
+export function why(id: string, isAsked: boolean) {
+  return queryOptions({
+    queryKey: ["why", id],
+    queryFn: () => {
+      const params = { path: { submission_id: id }, query: { machines: 0 } };
+      return given(api.GET("/api/v1/submissions/{submission_id}/why", { params }));
+    },
+    enabled: isAsked,
+    refetchInterval: WHY_EVERY_MS,
+    meta: ASIDE,
   });
 }

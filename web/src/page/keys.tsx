@@ -14,7 +14,7 @@ const PLACES: Record<string, string> = {
 const KEYS: [string, string][] = [
   ["Ctrl or Cmd + Enter", "run the source"],
   ["Ctrl or Cmd + '", "run its sample"],
-  ["F8", "go to the compiler's next diagnostic"],
+  ["F8, Shift + F8", "go to the compiler's next diagnostic, or to the one before"],
   ["Escape, then Tab", "leave the editor"],
   ["/", "search"],
   ["g h", "go to the first page"],

@@ -1,37 +1,17 @@
 // Where an output is wrong: the elements around the first wrong one, and a coarse map of all.
 
+import type { Schemas } from "../gateway/client";
 import { exact, figure } from "../page/format";
 
-type Cell = number | string | null;
-
-// As `debug_info` of newer gateways has them.
-export interface ErrorWindow {
-  output: string;
-  origin: number[];
-  expected: Cell[][];
-  actual: Cell[][];
-  wrong: (boolean | null)[][];
-}
-
-export interface ErrorMap {
-  output: string;
-  output_rows: number;
-  output_columns: number;
-  cell_rows: number;
-  cell_columns: number;
-  shares: (number | null)[][];
-}
-
-export interface Places {
-  window?: ErrorWindow | null;
-  map?: ErrorMap | null;
-}
+type Cell = Schemas["ErrorWindow"]["expected"][number][number];
+type ErrorWindow = Schemas["ErrorWindow"];
+type ErrorMap = Schemas["ErrorMap"];
 
 const CELL = 10;
 const MAP_COLUMNS = ["Rows", "Columns", "Wrong"];
 const MOST_ROWS = 50;
 
-export function Differences({ window: around, map }: Places) {
+export function Differences({ window: around, map }: Schemas["DebugInfo"]) {
   return (
     <>
       {around ? <Window around={around} /> : null}

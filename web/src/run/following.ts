@@ -1,5 +1,6 @@
 // A submission's run as it goes on, and what its owner can do with it.
 
+import { download } from "../editor/source_file";
 import { api, given, type Schemas } from "../gateway/client";
 import { follow } from "../gateway/event_stream";
 import { afterFrame, emptyRun, type Run } from "./run_state";
@@ -33,9 +34,5 @@ export async function cancel(id: string): Promise<void> {
 export async function downloadReport(id: string): Promise<void> {
   const path = { submission_id: id };
   const report = await given(api.GET("/api/v1/submissions/{submission_id}/report", { params: { path } }));
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([JSON.stringify(report)], { type: "application/json" }));
-  link.download = `${id}.json`;
-  link.click();
-  URL.revokeObjectURL(link.href);
+  download(`${id}.json`, JSON.stringify(report), "application/json");
 }

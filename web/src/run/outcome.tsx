@@ -10,13 +10,13 @@ import { Table } from "../page/table";
 import { Benchmarks } from "./benchmarks";
 import { meanHalf, unitOfTimes, withSamples } from "./case_times";
 import { diagnostic } from "./diagnostics";
-import { Differences, type Places } from "./differences";
+import { Differences } from "./differences";
 import type { Benchmark, Ended, TestResult } from "./frames";
 import { Kernels } from "./kernels";
 import { nextStep } from "./next_step";
 import { Profiled } from "./profiled";
 import type { Run } from "./run_state";
-import { endKind, isGood, isMeasured, isTimed, timingKind, timingWord, verdictTitle } from "./verdicts";
+import { endKind, isGood, isMeasured, isTimed, testKind, timingKind, timingWord, verdictTitle } from "./verdicts";
 
 // Shows a line of the source.
 export type GoTo = (line: number, column: number) => void;
@@ -34,7 +34,9 @@ export function Outcome({ run, goTo }: { run: Run; goTo: GoTo }) {
   const isMeasurement = final?.status === "BENCHMARKED";
   const times = isMeasurement ? (final.test_results as Benchmark[] | undefined) : undefined;
   const benchmarks = withSamples(final?.benchmark_results ?? times ?? [], run.benchmarks);
-  const tests = run.tests.length || isMeasurement ? run.tests : ((final?.test_results ?? []) as TestResult[]);
+  const ended = isMeasurement ? [] : ((final?.test_results ?? []) as TestResult[]);
+  // Of the tests, the steps name those that passed, the end also one that failed and those that were not run.
+  const tests = ended.length ? ended : run.tests;
   const device = run.device ?? { name: final?.device ?? "", title: final?.device_title ?? "this machine" };
   return (
     <>
@@ -42,7 +44,7 @@ export function Outcome({ run, goTo }: { run: Run; goTo: GoTo }) {
       {final ? <Figures final={final} cases={benchmarks} fallbacks={run.fallbacks} /> : null}
       {final?.details ? <Diagnostics title="Details" text={final.details} goTo={goTo} /> : null}
       {final?.debug_info?.sample_differences ? <FirstMismatches {...final.debug_info} /> : null}
-      {final?.debug_info ? <Differences {...(final.debug_info as Places)} /> : null}
+      {final?.debug_info ? <Differences {...final.debug_info} /> : null}
       {final?.expected_output !== undefined ? <Sample {...final} /> : null}
       {tests.length ? <Tests tests={tests} total={final?.total_tests ?? 0} /> : null}
       {benchmarks.length ? (
@@ -232,13 +234,6 @@ function scalars(value: unknown): string[] {
   return named ? named.flatMap(([, item]) => scalars(item)) : typeof value === "string" ? [] : [exact(value)];
 }
 
-// Words and marks of outcomes; others are shown as they are, and never as passed.
-const OUTCOMES: Record<string, [string, string, string]> = {
-  PASSED: ["good", "✓", "passed"],
-  FAILED: ["bad", "✗", "failed"],
-  NOT_RUN: ["", "–", "not run"],
-};
-
 function Tests({ tests, total }: { tests: TestResult[]; total: number }) {
   const left = total - tests.length;
   return (
@@ -246,9 +241,9 @@ function Tests({ tests, total }: { tests: TestResult[]; total: number }) {
       <h3>Tests</h3>
       <ul class="tests">
         {tests.map(({ name, status }) => {
-          const [kind, mark, word] = OUTCOMES[status] ?? ["warn", "?", status];
+          const { kind, mark, word } = testKind(status);
           return (
-            <li class={kind} key={name}>
+            <li class={kind} key={name} title={word}>
               <span class="mark" aria-hidden="true">
                 {mark}
               </span>

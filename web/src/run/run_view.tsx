@@ -1,12 +1,14 @@
 // The run that is followed.
 
-import { useEffect, useState } from "preact/hooks";
 import { Link } from "wouter-preact";
 import { submissionAddress } from "../page/addresses";
 import { dollars, seconds } from "../page/format";
+import { useNow } from "../page/now";
+import { CancelButton } from "./cancel_button";
 import { type GoTo, Outcome } from "./outcome";
 import type { Run, Stage } from "./run_state";
 import { endKind, endTitle } from "./verdicts";
+import { Waiting } from "./waiting";
 
 const WORDS = { waiting: "not yet", active: "now", done: "done", failed: "ended here" };
 const TICK_MS = 100;
@@ -41,11 +43,7 @@ export function RunView({ run, isWhole, goTo, onCancel, onReport }: RunCalls & {
             Signed report
           </button>
         ) : null}
-        {final ? null : (
-          <button id="cancel-button" class="button small danger" type="button" onClick={onCancel}>
-            Cancel
-          </button>
-        )}
+        {final ? null : <CancelButton costUsd={costUsd} onCancel={onCancel} />}
       </div>
       <p id="run-line" class="run-line">
         {final ? (device?.title ?? final.device_title ?? "") : run.line}
@@ -55,6 +53,7 @@ export function RunView({ run, isWhole, goTo, onCancel, onReport }: RunCalls & {
           <StageItem key={stage.name} stage={stage} offsetMs={run.clockOffsetMs} />
         ))}
       </ol>
+      <Waiting run={run} />
       <div id="outcome" class="outcome">
         <Outcome run={run} goTo={goTo} />
       </div>
@@ -71,7 +70,7 @@ export function news(run: Run | null): string {
 function StageItem({ stage, offsetMs }: { stage: Stage; offsetMs: number }) {
   const { name, state, begin, end } = stage;
   const isActive = state === "active";
-  const now = useNow(isActive && begin !== null);
+  const now = useNow(TICK_MS, isActive && begin !== null);
   const offset = Number.isFinite(offsetMs) ? offsetMs : 0;
   const last = end ?? (isActive ? now - offset : begin);
   return (
@@ -83,14 +82,4 @@ function StageItem({ stage, offsetMs }: { stage: Stage; offsetMs: number }) {
       <span class="stage-time">{begin === null || last === null ? "" : seconds((last - begin) / 1000)}</span>
     </li>
   );
-}
-
-function useNow(isMoving: boolean): number {
-  const [now, setNow] = useState(Date.now);
-  useEffect(() => {
-    if (!isMoving) return;
-    const timer = setInterval(() => setNow(Date.now()), TICK_MS);
-    return () => clearInterval(timer);
-  }, [isMoving]);
-  return now;
 }

@@ -2,40 +2,21 @@
 
 import { queryOptions } from "@tanstack/preact-query";
 import { ApiError } from "../gateway/api_error";
-import { checked, reached } from "../gateway/client";
-import * as store from "../page/store";
+import { api, given, type Schemas } from "../gateway/client";
 import type { Axis } from "./distribution";
 
-export interface Session {
-  session: number;
-  samples_ms: number[];
-  // Places within the session.
-  replaced?: number[];
-}
-
-export interface Reading {
-  // The place among all samples; newer gateways tell it.
-  sample?: number;
-  time_ms: number;
-  clock_mhz?: number | null;
-  temperature_c?: number | null;
-  power_w?: number | null;
-}
-
-export interface Samples {
-  sessions: Session[];
-  instruments?: Reading[];
-}
+export type Session = Schemas["SessionSamples"];
+export type Samples = Pick<Schemas["CaseSamples"], "sessions" | "instruments">;
+type Reading = Schemas["InstrumentReading"];
 
 // Null: they are not kept.
 export function samplesOf(id: string, testId: number) {
+  const params = { path: { submission_id: id }, query: { test_id: testId } };
   return queryOptions({
     queryKey: ["samples", id, testId],
     queryFn: async (): Promise<Samples | null> => {
-      const headers = { Authorization: `Bearer ${store.token()}` };
-      const path = `/api/v1/submissions/${encodeURIComponent(id)}/samples?test_id=${testId}`;
       try {
-        return await (await checked(await reached(new Request(path, { headers })))).json();
+        return (await given(api.GET("/api/v1/submissions/{submission_id}/samples", { params }))).cases[0] ?? null;
       } catch (error) {
         if (error instanceof ApiError && error.status === 404) return null;
         throw error;
@@ -74,14 +55,13 @@ export interface Trace {
 
 const INSTRUMENTS: [string, string, (reading: Reading) => number | null | undefined][] = [
   ["Clock", "MHz", ({ clock_mhz: clock }) => clock],
-  ["Temperature", "°C", ({ temperature_c: temperature }) => temperature],
-  ["Power", "W", ({ power_w: power }) => power],
+  ["Temperature", "°C", ({ temperature_celsius: temperature }) => temperature],
+  ["Power", "W", ({ power_watts: power }) => power],
 ];
 
 // A line for each instrument that the device has.
-export function tracesOf({ instruments = [] }: Samples, all: number, { width, height }: Size): Trace[] {
-  const longest = Math.max(1, ...instruments.map(({ time_ms: ms }) => ms));
-  const x = ({ sample, time_ms: ms }: Reading) => (sample === undefined ? ms / longest : (sample + 0.5) / all) * width;
+export function tracesOf({ instruments }: Samples, all: number, { width, height }: Size): Trace[] {
+  const x = ({ sample }: Reading) => ((sample + 0.5) / all) * width;
   return INSTRUMENTS.flatMap(([name, unit, value]) => {
     const points = instruments.flatMap((one) => {
       const read = value(one);

@@ -80,9 +80,9 @@ function cells({ session, samples_ms: samples, replaced }: Session, shown: (ms: 
   const sorted = [...samples].sort((one, other) => one - other);
   const median = ((sorted[(sorted.length - 1) >> 1] ?? 0) + (sorted[sorted.length >> 1] ?? 0)) / 2;
   return [
-    String(session),
+    session === null ? "–" : String(session),
     String(samples.length),
-    String(replaced?.length ?? 0),
+    String(replaced.length),
     shown(sorted[0] ?? Number.NaN),
     shown(median),
     shown(sorted.at(-1) ?? Number.NaN),

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { endKind, endTitle, isMeasured, timingKind, timingWord, verdictTitle } from "./verdicts";
+import { endKind, endTitle, isMeasured, testKind, timingKind, timingWord, verdictTitle } from "./verdicts";
 
 test("a time that is valid only within an interval is not called valid", () => {
   expect(timingWord({ timing: "VALID", shown_interval: 0.213 })).toBe("UNSTABLE ± 21 %");
@@ -35,4 +35,11 @@ test.each([
   ["LATER", { timing: "VALID" }, "bad"],
 ])("%s with %o is %s", (status, timing, kind) => {
   expect(endKind(status, timing)).toBe(kind);
+});
+
+test("a test that was not run, or whose outcome is not known, is neither good nor bad", () => {
+  expect(testKind("PASSED").kind).toBe("good");
+  expect(testKind("FAILED").kind).toBe("bad");
+  expect(testKind("NOT_RUN")).toEqual({ kind: "", mark: "–", word: "not run" });
+  expect(testKind("LATER")).toEqual({ kind: "", mark: "–", word: "LATER" });
 });

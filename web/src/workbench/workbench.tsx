@@ -3,41 +3,40 @@
 import { useQuery } from "@tanstack/preact-query";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { Link } from "wouter-preact";
-import { SourceEditor, type SourceEditorCalls } from "../editor/source_editor";
+import type { Editor } from "../editor/editor";
 import type { Schemas } from "../gateway/client";
 import * as queries from "../gateway/queries";
-import { dollars } from "../page/format";
 import { Markdown } from "../page/markdown";
 import { NotFound } from "../page/not_found";
 import { Panes } from "../page/panes";
 import { pages } from "../pages";
 import { Ranking } from "../rankings/ranking";
-import { Extras } from "../request/extras";
-import { RequestBar } from "../request/request_bar";
+import { withOffered } from "../request/form";
 import { History } from "../run/history";
 import { news, RunView } from "../run/run_view";
 import { Bench } from "./bench";
+import { CodePane } from "./code_pane";
 
 export default function Workbench({ slug, submissionId }: { slug: string; submissionId: string }) {
   const bench = useMemo(() => new Bench(), []);
   const calls = useMemo(
     () => ({
-      onEditor: (editor: Bench["editor"]) => {
-        bench.editor = editor;
+      onEditor: (editor: Editor | null) => {
+        bench.source.editor = editor;
       },
-      onChange: (code: string) => bench.remember(code),
+      onChange: (code: string) => bench.source.remember(code),
       onSubmit: () => void bench.submit(),
-      onSample: () => bench.runSample(),
+      onSample: () => void bench.runSample(),
+      onFile: (file: File) => void bench.source.openFile(file),
     }),
     [bench],
   );
   useEffect(() => () => bench.close(), [bench]);
   useEffect(() => void bench.arrive({ slug, submissionId }), [bench, slug, submissionId]);
-  const gpuTypes = useQuery(queries.gpuTypes).data ?? [];
-  const [defaultGpu] = gpuTypes;
+  const gpuTypes = useQuery(queries.gpuTypes).data;
   useEffect(() => {
-    if (defaultGpu && !bench.form.value.gpuType) bench.change({ gpuType: defaultGpu });
-  }, [bench, defaultGpu]);
+    if (gpuTypes) void bench.change(withOffered(bench.form.value, gpuTypes));
+  }, [bench, gpuTypes]);
 
   const missing = bench.missing.value;
   if (missing) {
@@ -52,7 +51,7 @@ export default function Workbench({ slug, submissionId }: { slug: string; submis
   }
   const panes = [
     { id: "statement-pane", name: "Statement", content: <ProblemCard bench={bench} /> },
-    { id: "code-pane", name: "Code", content: <Code bench={bench} gpuTypes={gpuTypes} calls={calls} /> },
+    { id: "code-pane", name: "Code", content: <CodePane bench={bench} gpuTypes={gpuTypes ?? []} calls={calls} /> },
     { id: "result-pane", name: "Result", content: <Result bench={bench} /> },
   ];
   return (
@@ -80,39 +79,6 @@ function Title({ problem }: { problem: Schemas["ProblemDetail"] | null }) {
         </span>
       ) : null}
     </div>
-  );
-}
-
-function Code({ bench, gpuTypes, calls }: { bench: Bench; gpuTypes: string[]; calls: SourceEditorCalls }) {
-  const form = bench.form.value;
-  return (
-    <>
-      <div class="pane-head">
-        <h2>Your kernel</h2>
-        <button
-          id="starter-button"
-          class="button small"
-          type="button"
-          disabled={!bench.problem.value}
-          onClick={() => bench.takeStarter()}
-        >
-          Starter
-        </button>
-      </div>
-      <SourceEditor {...calls} />
-      <p id="editor-hint" class="hint">
-        Tab indents; press Escape first to leave the editor with Tab. Ctrl + Enter submits.
-      </p>
-      <RequestBar
-        form={form}
-        canSubmit={Boolean(bench.problem.value && form.gpuType) && !bench.isSubmitting.value}
-        onChange={(changes) => bench.change(changes)}
-        onSubmit={() => void bench.submit()}
-      >
-        <Quote bench={bench} />
-      </RequestBar>
-      <Extras form={form} gpuTypes={gpuTypes} onChange={(changes) => bench.change(changes)} />
-    </>
   );
 }
 
@@ -198,15 +164,6 @@ function Statement({ signature, statement }: Schemas["ProblemDetail"]) {
 // The page shows title and signature already.
 function isNews(tag: string, text: string, at: number): boolean {
   return !(at === 0 && tag === "h1") && !(tag === "code" && text.startsWith('extern "C" void solution('));
-}
-
-function Quote({ bench }: { bench: Bench }) {
-  const { data } = useQuery(queries.quote(bench.form.value));
-  return (
-    <span id="quote" class="hint" title="What a submission puts on hold; you pay for the time that it takes">
-      {data ? `at most ${dollars(data.hold_usd)}` : ""}
-    </span>
-  );
 }
 
 function Submissions({ slug }: { slug: string }) {
