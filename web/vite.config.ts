@@ -37,7 +37,12 @@ export default defineConfig({
         // A changed line of ours leaves the files of others as they are.
         codeSplitting: {
           groups: [
-            { name: "editor", test: /node_modules[\\/](@codemirror|@lezer|@marijn|style-mod|w3c-keyname|crelt)[\\/]/ },
+            // What the merge view needs of the editor's files is in the editor's.
+            {
+              name: "editor",
+              test: /node_modules[\\/](@codemirror[\\/](?!merge)|(@lezer|@marijn|style-mod|w3c-keyname|crelt)[\\/])/,
+            },
+            { name: "merge", test: /node_modules[\\/]@codemirror[\\/]merge/ },
             {
               name: "markdown",
               test: /node_modules[\\/](markdown-it|linkify-it|mdurl|uc\.micro|entities|punycode\.js)[\\/]/,

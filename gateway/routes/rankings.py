@@ -63,6 +63,10 @@ class CaseComparison(BaseModel):
     speedup: Annotated[float, Field(description="Above 1 if the other is faster.")]
     speedup_low: Annotated[float, Field(description="The low end of the 95 % interval.")]
     speedup_high: Annotated[float, Field(description="The high end.")]
+    verdict: Annotated[
+        ComparisonVerdictWord,
+        Field(description="Of this case alone; `UNCLEAR` if the times of a submission are not proven."),
+    ]
 
 
 class Comparison(BaseModel):

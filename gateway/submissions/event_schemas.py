@@ -69,6 +69,13 @@ class KernelIsa(TypedDict):
     line: int | None
     vgpr_spills: int
     limited_by: Annotated[str | None, Field(description="The resource that limits the occupancy.")]
+    next_step_saving: Annotated[
+        int | None,
+        Field(
+            description="How many registers of a lane or bytes of LDS less would let one more wavefront fit; null: the "
+            "limit is another, or this alone does not help."
+        ),
+    ]
     block_threads: int | None
     block_threads_known: bool
     dynamic_lds: bool

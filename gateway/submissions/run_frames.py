@@ -128,6 +128,7 @@ def kernel_entry(kernel: KernelReport) -> dict[str, Any]:
         "line": kernel.line or None,
         "vgpr_spills": kernel.vgpr_spills,
         "limited_by": kernel.limited_by or None,
+        "next_step_saving": kernel.next_step_saving or None,
         "block_threads": kernel.block_threads or None,
         "block_threads_known": kernel.block_threads_known,
         "dynamic_lds": kernel.dynamic_lds,

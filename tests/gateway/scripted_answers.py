@@ -143,6 +143,7 @@ def _ranking(rank: int, user_id: str, runtime_ns: float) -> dict[str, Any]:
 
 _BY_HAND = "PRICE_SOURCE_ADMINISTRATOR"
 _SPEEDUP = {"speedup": 1.5, "speedup_low": 1.4, "speedup_high": 1.6}
+_CASE = {**_SPEEDUP, "verdict": "COMPARISON_VERDICT_FASTER"}
 _LOAD = {"waiting_jobs": 2, "running_jobs": 1}
 
 NOTICES = {"notify": identity_pb2.NOTIFY_FAILED, "email": "ada@example.org", "available": True}
@@ -344,7 +345,7 @@ ANSWERS: dict[str, Any] = {
     "CompareJobs": {
         "verdict": "COMPARISON_VERDICT_FASTER",
         "reason": "It is 1.500 times as fast.",
-        "cases": [{"name": "n = 2^20", "base_runtime_ns": 3e6, "other_runtime_ns": 2e6, **_SPEEDUP}],
+        "cases": [{"name": "n = 2^20", "base_runtime_ns": 3e6, "other_runtime_ns": 2e6, **_CASE}],
         **_SPEEDUP,
     },
     # Queues

@@ -55,6 +55,7 @@ async def test_a_comparison_is_of_the_callers_own_accounts(gateway: RunningGatew
         "speedup": 1.5,
         "speedup_low": 1.4,
         "speedup_high": 1.6,
+        "verdict": "FASTER",
     }
     asked = gateway.calls["CompareJobs"][-1]
     assert asked.account_ids == ["acc_team", "acc_user"]

@@ -18,6 +18,8 @@ const Home = later(() => import("./home/home"));
 const Workbench = later(() => import("./workbench/workbench"));
 const Leaderboard = later(() => import("./rankings/leaderboard"));
 const ProblemList = later(() => import("./problems/problem_list"));
+const Result = later(() => import("./result/result_page"));
+const Compare = later(() => import("./compare/compare_page"));
 const Documentation = later(() => import("./docs/documentation"));
 
 export function App() {
@@ -56,9 +58,14 @@ export function App() {
         <Route path={pages.submission}>
           {({ id }) => (
             <OfUser>
-              <Workbench slug="" submissionId={id} />
+              <Result id={decodeURIComponent(id)} />
             </OfUser>
           )}
+        </Route>
+        <Route path={pages.compare}>
+          <OfUser>
+            <Compare />
+          </OfUser>
         </Route>
         <Route path={pages.documentation} component={Documentation} />
         <Route>

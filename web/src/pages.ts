@@ -7,5 +7,6 @@ export const pages = {
   leaderboard: "/leaderboard",
   problemLeaderboard: "/problems/:slug/leaderboard",
   submission: "/submissions/:id",
+  compare: "/compare",
   documentation: "/api/docs",
 } as const;

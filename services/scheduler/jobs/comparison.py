@@ -45,12 +45,13 @@ class Speedup:
 
 @dataclass(frozen=True)
 class CaseComparison:
-    """One case of both jobs; times in nanoseconds."""
+    """One case of both jobs; times in nanoseconds. The verdict is of this case alone."""
 
     name: str
     base_ns: float
     other_ns: float
     speedup: Speedup
+    verdict: ComparisonVerdict
 
 
 @dataclass(frozen=True)
@@ -72,10 +73,12 @@ def compare(base: Job, other: Job) -> Comparison:
     base_timed, other_timed = (_timed(job) for job in (base, other))
     pairs = _pairs((base, base_timed), (other, other_timed))
     errors = [hypot(_error(one), _error(another)) for one, another in pairs]
-    cases = [_case(one, another, error) for (one, another), error in zip(pairs, errors, strict=True)]
+    unproven = [job.job_id for job, timed in ((base, base_timed), (other, other_timed)) if not is_proven(timed)]
+    cases = [
+        _case(one, another, error, proven=not unproven) for (one, another), error in zip(pairs, errors, strict=True)
+    ]
     centre = sum(log(case.speedup.ratio) for case in cases) / len(cases)
     speedup = _speedup(centre, hypot(*errors) / len(cases))
-    unproven = [job.job_id for job, timed in ((base, base_timed), (other, other_timed)) if not is_proven(timed)]
     if unproven:
         reason = f"The times of {' and '.join(unproven)} are not proven."
         return Comparison(ComparisonVerdict.UNCLEAR, reason, speedup, cases)
@@ -151,9 +154,10 @@ def _differences(one: RankingKey, another: RankingKey) -> Sequence[tuple[str, st
     ]
 
 
-def _case(base: BenchmarkResult, other: BenchmarkResult, error: float) -> CaseComparison:
+def _case(base: BenchmarkResult, other: BenchmarkResult, error: float, *, proven: bool) -> CaseComparison:
     speedup = _speedup(log(base.runtime_ns / other.runtime_ns), error)
-    return CaseComparison(base.name, base.runtime_ns, other.runtime_ns, speedup)
+    verdict = _judged(speedup)[0] if proven else ComparisonVerdict.UNCLEAR
+    return CaseComparison(base.name, base.runtime_ns, other.runtime_ns, speedup, verdict)
 
 
 def _speedup(centre: float, error: float) -> Speedup:

@@ -11,7 +11,7 @@ from problems.kit.definition import CatalogueEntry
 from problems.library.aliases import nearest_slugs, resolved_slug
 from problems.library.variants import UnknownElementTypeError, check_element_type
 from servicekit.rpc.proto_time import instant_to_proto
-from services.scheduler.jobs.comparison import CaseComparison, Comparison, Speedup, compare
+from services.scheduler.jobs.comparison import CaseComparison, Comparison, ComparisonVerdict, Speedup, compare
 from services.scheduler.jobs.errors import InvalidFieldError
 from services.scheduler.jobs.timing import CPU, RankingKey, default_timing_mode
 from services.scheduler.peers.billing import Billing
@@ -113,9 +113,8 @@ def _ranking_to_proto(one: Ranked, *, is_ranked: bool) -> rankings_pb2.Ranking:
 
 
 def _comparison_to_proto(comparison: Comparison) -> rankings_pb2.CompareJobsResponse:
-    verdict = rankings_pb2.ComparisonVerdict.Value(f"COMPARISON_VERDICT_{comparison.verdict}")
     return rankings_pb2.CompareJobsResponse(
-        verdict=verdict,
+        verdict=_verdict_to_proto(comparison.verdict),
         reason=comparison.reason,
         **_speedup_fields(comparison.speedup),
         cases=[_case_to_proto(case) for case in comparison.cases],
@@ -127,8 +126,13 @@ def _case_to_proto(case: CaseComparison) -> rankings_pb2.CaseComparison:
         name=case.name,
         base_runtime_ns=case.base_ns,
         other_runtime_ns=case.other_ns,
+        verdict=_verdict_to_proto(case.verdict),
         **_speedup_fields(case.speedup),
     )
+
+
+def _verdict_to_proto(verdict: ComparisonVerdict) -> rankings_pb2.ComparisonVerdict.ValueType:
+    return rankings_pb2.ComparisonVerdict.Value(f"COMPARISON_VERDICT_{verdict}")
 
 
 def _speedup_fields(speedup: Speedup) -> dict[str, float]:

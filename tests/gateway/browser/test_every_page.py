@@ -19,15 +19,16 @@ pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
 # Those that the gateway answers with the application.
 ADDRESSES = Path("web/dist/pages.json")
 PICTURES = Path(".cache/screenshots")
-RUN = "of a submission that is over"
-# An address for each page of the application, and what is on it as soon as it is all there.
+# An address for each page of the application, and what is on it as soon as it is all there; RUN is a submission that is
+# over.
 EXAMPLES = {
     "/": ("/", "#go-on"),
     "/problems": ("/problems", ".problems tbody tr"),
     "/problems/:slug": (PROBLEM_PAGE, "#signature"),
     "/problems/:slug/leaderboard": (f"{PROBLEM_PAGE}/leaderboard", ".ranking tbody tr"),
     "/leaderboard": ("/leaderboard", ".ranking tbody tr"),
-    "/submissions/:id": (RUN, ".verdict"),
+    "/submissions/:id": ("/submissions/RUN", ".verdict"),
+    "/compare": ("/compare?base=RUN&other=RUN", ".verdict"),
     "/api/docs": ("/api/docs", ".operation"),
 }
 PLACES = [*EXAMPLES.items(), ("unknown", ("/nowhere", "h1"))]
@@ -47,11 +48,11 @@ async def test_axe_finds_nothing_and_nothing_is_too_wide(
     await web.page.set_viewport_size({"width": width, "height": 900})
     await web.open()
     address, shown = place
-    if address == RUN:
+    if "RUN" in address:
         web.script(submission_pb2.RUN_MODE_FULL)
         await web.submit()
         await web.page.wait_for_selector(shown)
-        address = f"/submissions/{web.page.url.rsplit('=')[-1]}"
+        address = address.replace("RUN", web.page.url.rsplit("=")[-1])
     await web.page.goto(gateway.url + address)
     await web.page.wait_for_selector(shown, state="attached")
     PICTURES.mkdir(parents=True, exist_ok=True)

@@ -62,6 +62,12 @@ def test_times_that_are_not_proven_are_shown_and_never_judged(change: dict[str, 
     found = compared([case("a", 1000.0)], [case("a", 100.0)], **change)
     assert (found.verdict, "job-002 are not proven" in found.reason) == (ComparisonVerdict.UNCLEAR, True)
     assert isclose(found.speedup.ratio, 10.0)
+    assert found.cases[0].verdict is ComparisonVerdict.UNCLEAR
+
+
+def test_each_case_has_a_verdict_of_its_own() -> None:
+    found = compared([case("a", 1000.0), case("b", 1000.0)], [case("a", 500.0), case("b", 2000.0)])
+    assert [one.verdict for one in found.cases] == [ComparisonVerdict.FASTER, ComparisonVerdict.SLOWER]
 
 
 def test_a_case_without_an_interval_tells_nothing() -> None:

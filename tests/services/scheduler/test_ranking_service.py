@@ -83,6 +83,7 @@ async def test_two_jobs_are_compared_by_their_common_cases(cluster: Cluster) -> 
     assert answer.reason.startswith("The other is 2.000 times as fast (95 % interval 1.9")
     [shown] = answer.cases
     assert (shown.name, shown.base_runtime_ns, shown.other_runtime_ns, shown.speedup) == ("a", 200.0, 100.0, 2.0)
+    assert shown.verdict == pb.COMPARISON_VERDICT_FASTER
 
 
 async def test_jobs_of_others_and_jobs_that_go_on_are_not_found(cluster: Cluster) -> None:

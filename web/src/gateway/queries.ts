@@ -3,6 +3,7 @@
 import { keepPreviousData, QueryCache, QueryClient, queryOptions } from "@tanstack/preact-query";
 import { showFailure } from "../page/alert";
 import { type Form, quoteQuery } from "../request/form";
+import { ApiError } from "./api_error";
 import { api, given, type Schemas } from "./client";
 import type { operations } from "./types";
 
@@ -47,14 +48,49 @@ export function problem(slug: string, dtype: string) {
   });
 }
 
+// How another account's was to run is its owner's business.
+export type AnySubmission =
+  | Schemas["SubmissionDetail"]
+  | (Schemas["SharedSubmission"] & { fallback_gpu_types: string[]; resources: null });
+
+export function isOwn(
+  one: Schemas["SubmissionDetail"] | Schemas["SharedSubmission"],
+): one is Schemas["SubmissionDetail"] {
+  return Boolean(one.own);
+}
+
 export function submission(id: string) {
   return queryOptions({
     queryKey: ["submission", id],
-    queryFn: async () => {
+    queryFn: async (): Promise<AnySubmission> => {
       const path = { submission_id: id };
       const found = await given(api.GET("/api/v1/submissions/{submission_id}", { params: { path } }));
-      // How it was to run is its owner's business.
-      return found.own ? found : { ...found, fallback_gpu_types: [], resources: null };
+      return isOwn(found) ? found : { ...found, fallback_gpu_types: [], resources: null };
+    },
+  });
+}
+
+// The instructions of a submission that was compiled.
+export function isa(id: string) {
+  const path = { submission_id: id };
+  return queryOptions({
+    queryKey: ["isa", id],
+    queryFn: () => given(api.GET("/api/v1/submissions/{submission_id}/isa", { params: { path } })),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+}
+
+// Which of two submissions is faster, or why they cannot be compared.
+export function comparison(base: string, other: string) {
+  return queryOptions({
+    queryKey: ["comparison", base, other],
+    queryFn: async (): Promise<Schemas["Comparison"] | { refused: string }> => {
+      try {
+        return await given(api.GET("/api/v1/comparisons", { params: { query: { base, other } } }));
+      } catch (error) {
+        if (error instanceof ApiError && error.status === 409) return { refused: error.message };
+        throw error;
+      }
     },
   });
 }

@@ -2212,6 +2212,8 @@ export interface components {
             speedup_low: number;
             /** Speedup High */
             speedup_high: number;
+            /** Verdict */
+            verdict: components["schemas"]["ComparisonVerdict"];
         };
         /** CaseSamples */
         CaseSamples: {
@@ -3138,6 +3140,8 @@ export interface components {
             vgpr_spills: number;
             /** Limited By */
             limited_by: string | null;
+            /** Next Step Saving */
+            next_step_saving: number | null;
             /** Block Threads */
             block_threads: number | null;
             /** Block Threads Known */

@@ -18,6 +18,11 @@ export function leaderboardAddress(slug: string, way: Record<string, string> = {
   return pages.problemLeaderboard.replace(":slug", encodeURIComponent(slug)) + (query.size ? `?${query}` : "");
 }
 
+// Without `other` it is still to be chosen.
+export function compareAddress(base: string, other = ""): string {
+  return `${pages.compare}?${new URLSearchParams(other ? { base, other } : { base })}`;
+}
+
 // What a link brings leaves the address at once; what else is behind the `#` stays.
 export function takeBrought(): Brought | null {
   const fields = new URLSearchParams(location.hash.slice(1));

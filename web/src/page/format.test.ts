@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ago, dollars, exact, figure, milliseconds, seconds } from "./format";
+import { ago, dollars, exact, figure, inUnit, measured, milliseconds, seconds, unitOf, within } from "./format";
 
 test.each([
   [0.0000123, "12.3 ns"],
@@ -9,6 +9,34 @@ test.each([
   [null, "–"],
 ])("%s ms are %s", (value, shown) => {
   expect(milliseconds(value)).toBe(shown);
+});
+
+test.each([
+  [0.05345, 0.042, "53 ± 42 µs"],
+  [0.05345, 0.0996, "50 ± 100 µs"],
+  [2.5, 0.1, "2,500 ± 100 µs"],
+  [0.0025, 0.00001, "2.500 ± 0.010 µs"],
+  [1.23456, 0.42, "1,230 ± 420 µs"],
+  [0.053, 0, "53 µs"],
+  [0.053, Number.NaN, "53 µs"],
+  [null, 1, "–"],
+])("%s ms within %s ms are %s", (ms, half, shown) => {
+  expect(measured(ms, half, unitOf([0.05]))).toBe(shown);
+});
+
+test("times of one table have the unit of their geometric mean", () => {
+  const unit = unitOf([0.04, 4, 0.9]);
+  expect(unit.name).toBe("µs");
+  expect(measured(4, 0.05, unit)).toBe("4,000 ± 50 µs");
+  expect(inUnit(0.04123, 0.002, unit)).toBe("41 µs");
+  expect(unitOf([]).name).toBe("ms");
+  expect(unitOf([0.0000005]).name).toBe("ns");
+});
+
+test("what follows from a time has no digit that the time's interval does not leave", () => {
+  expect(within(1.5, 0.06)).toBe("1.5");
+  expect(within(1234.5, 31)).toBe("1,230");
+  expect(within(98.7654, 0)).toBe("98.77");
 });
 
 test("numbers that nobody reads are short, and what is none is a dash", () => {

@@ -14,6 +14,49 @@ export function milliseconds(value: Value): string {
   return `${significant(value / 1e3)} s`;
 }
 
+// A unit that times are shown in, so that those of one table can be compared.
+export interface TimeUnit {
+  name: string;
+  perMs: number;
+}
+
+const NANOSECONDS: TimeUnit = { name: "ns", perMs: 1e6 };
+const LARGER_UNITS: [number, TimeUnit][] = [
+  [1e3, { name: "s", perMs: 1e-3 }],
+  [1, { name: "ms", perMs: 1 }],
+  [1e-3, { name: "µs", perMs: 1e3 }],
+];
+
+// The unit in which the geometric mean of some times has one to three digits before the point.
+export function unitOf(timesMs: readonly number[]): TimeUnit {
+  const logarithms = timesMs.filter((time) => time > 0).map(Math.log);
+  const mean = Math.exp(logarithms.reduce((sum, one) => sum + one, 0) / (logarithms.length || 1));
+  return LARGER_UNITS.find(([least]) => mean >= least)?.[1] ?? NANOSECONDS;
+}
+
+// A time and half the width of its interval, such as "53 ± 42 µs". The interval has two digits, and the time ends with
+// the same one: further digits would say nothing.
+export function measured(ms: Value, halfMs: Value, unit: TimeUnit): string {
+  if (!isNumber(ms)) return NONE;
+  if (!isNumber(halfMs) || halfMs <= 0) return `${significant(ms * unit.perMs)} ${unit.name}`;
+  const half = Number((halfMs * unit.perMs).toPrecision(2));
+  return `${rounded(ms * unit.perMs, half)} ± ${rounded(half, half)} ${unit.name}`;
+}
+
+// A time without its interval, with the digits that the interval leaves.
+export function inUnit(ms: Value, halfMs: Value, unit: TimeUnit): string {
+  return isNumber(ms) ? `${within(ms * unit.perMs, (halfMs ?? 0) * unit.perMs)} ${unit.name}` : NONE;
+}
+
+// A number that is known up to `half`, with the digits that are.
+export function within(value: Value, half: Value): string {
+  if (!isNumber(value) || !isNumber(half) || half <= 0) return figure(value);
+  const step = 10 ** Math.max(0, exponentOf(half));
+  const decimals = decimalsOf(half, 0);
+  const known = decimals ? Number(value.toFixed(decimals)) : Math.round(value / step) * step;
+  return known.toLocaleString("en-US", { maximumFractionDigits: decimals });
+}
+
 export function seconds(value: Value): string {
   if (!isNumber(value)) return "";
   if (value < 60) return `${Math.max(0, value).toFixed(1)} s`;
@@ -53,6 +96,22 @@ export function count(value: number | string): string {
 
 export function isNumber(value: unknown): value is number {
   return Number.isFinite(value);
+}
+
+// With the digits of `half`, which has two.
+function rounded(value: number, half: number): string {
+  const decimals = decimalsOf(half, 1);
+  const step = 10 ** Math.max(0, exponentOf(half) - 1);
+  const known = decimals ? value : Math.round(value / step) * step;
+  return known.toLocaleString("en-US", { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
+}
+
+function decimalsOf(half: number, more: number): number {
+  return Math.min(20, Math.max(0, more - exponentOf(half)));
+}
+
+function exponentOf(value: number): number {
+  return Number(value.toExponential().split("e")[1]);
 }
 
 function significant(value: number): string {

@@ -1,9 +1,12 @@
-// A page whose files are loaded when it is first shown.
+// A page, or a part of one, whose files are loaded when it is first shown; `waiting` stands there meanwhile.
 
-import type { ComponentType } from "preact";
+import type { ComponentChildren, ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
 
-export function later<Properties extends object>(load: () => Promise<{ default: ComponentType<Properties> }>) {
+export function later<Properties extends object>(
+  load: () => Promise<{ default: ComponentType<Properties> }>,
+  waiting: ComponentChildren = <main />,
+) {
   let loaded: ComponentType<Properties> | null = null;
   return function Later(properties: Properties) {
     const [, drawAgain] = useState(0);
@@ -15,6 +18,6 @@ export function later<Properties extends object>(load: () => Promise<{ default: 
       });
     }, []);
     const Page = loaded;
-    return Page ? <Page {...properties} /> : <main />;
+    return Page ? <Page {...properties} /> : waiting;
   };
 }

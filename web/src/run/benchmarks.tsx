@@ -1,10 +1,13 @@
 // The table of measured times, with each case's spread drawn.
 
 import type { ComponentChildren } from "preact";
-import { figure, isNumber, milliseconds } from "../page/format";
+import { figure, inUnit, isNumber, measured, milliseconds, type TimeUnit } from "../page/format";
 import { type Column, Table } from "../page/table";
 import type { Timing } from "../request/form";
+import { halfOf, known, unitOfTimes } from "./case_times";
+import { Distribution, LEGEND } from "./distribution_plot";
 import type { Benchmark } from "./frames";
+import { Roofline } from "./roofline_plot";
 import type { Run } from "./run_state";
 import { isMeasured, type Kind, timingKind, timingWord } from "./verdicts";
 
@@ -22,10 +25,12 @@ export function Benchmarks({
   results,
   device,
   timing,
+  submissionId,
 }: {
   results: Benchmark[];
   device: Device;
   timing: Run["timing"];
+  submissionId: string;
 }) {
   const hasRoof = results.some(({ percent_of_roof: share }) => isNumber(share));
   const columns: (Column | null)[] = [
@@ -39,7 +44,9 @@ export function Benchmarks({
     hasRoof ? { title: "Of roof", class: "number optional" } : null,
     { title: "Samples", class: "number optional" },
   ];
-  const rows = results.map((result) => cells(result, hasRoof));
+  const proven = results.filter(isMeasured);
+  const unit = unitOfTimes(proven);
+  const rows = results.map((result) => cells(result, hasRoof, unit));
   return (
     <section>
       <h3>Benchmark</h3>
@@ -54,7 +61,28 @@ export function Benchmarks({
           class="benchmarks"
         />
       </section>
+      <Doubts results={results} />
+      {proven.length ? <p class="hint">{LEGEND}</p> : null}
+      {proven.map((result) => (
+        <Distribution key={result.test_id} result={result} unit={unit} submissionId={submissionId} />
+      ))}
+      <Roofline results={proven} />
     </section>
+  );
+}
+
+// Why times are not proven: in words that everybody sees, not only who points at them.
+function Doubts({ results }: { results: Benchmark[] }) {
+  const doubted = results.filter(({ unproven_because: because }) => because);
+  if (!doubted.length) return null;
+  return (
+    <ul class="doubts">
+      {doubted.map(({ name, unproven_because: because }) => (
+        <li key={name}>
+          <strong>{name}</strong> is not proven: {because}
+        </li>
+      ))}
+    </ul>
   );
 }
 
@@ -73,17 +101,18 @@ function origin({ name, title }: Device): string {
   return name === "sim" ? "Times are simulated: they say nothing of any hardware." : "";
 }
 
-function cells(result: Benchmark, hasRoof: boolean): ComponentChildren[] {
+function cells(result: Benchmark, hasRoof: boolean, unit: TimeUnit): ComponentChildren[] {
   const shown = (cell: () => ComponentChildren) => (isMeasured(result) ? cell() : "–");
+  const half = halfOf(result);
   return [
     result.name,
-    <strong key="median">{shown(() => milliseconds(result.runtime_ms))}</strong>,
-    shown(() => <Interval {...result} />),
+    <strong key="median">{shown(() => measured(result.runtime_ms, half, unit))}</strong>,
+    shown(() => <Interval result={result} unit={unit} />),
     <Trust key="trust" {...result} />,
     shown(() => <Spread {...result} />),
-    shown(() => figure(result.gflops)),
-    shown(() => figure(result.gbytes_per_second)),
-    ...(hasRoof ? [shown(() => `${figure(result.percent_of_roof)} %`)] : []),
+    shown(() => known(result, result.gflops)),
+    shown(() => known(result, result.gbytes_per_second)),
+    ...(hasRoof ? [shown(() => `${known(result, result.percent_of_roof)} %`)] : []),
     samples(result),
   ];
 }
@@ -127,12 +156,14 @@ function unstable({ disagreement, ci, runtime_ms: median }: Benchmark): string {
   return `Separate processes are ${apart} % apart, and the interval is ± ${half} %: no time to rank`;
 }
 
-function Interval({ ci, runtime_ms: median }: Benchmark) {
+function Interval({ result, unit }: { result: Benchmark; unit: TimeUnit }) {
+  const { ci, runtime_ms: median } = result;
   if (!ci || !isNumber(ci.low_ms) || !median) return "–";
-  const half = (100 * (ci.high_ms - ci.low_ms)) / 2 / median;
+  const half = halfOf(result);
+  const percent = (100 * half) / median;
   return (
-    <span title={`${milliseconds(ci.low_ms)} to ${milliseconds(ci.high_ms)}`}>
-      {half > 100 ? "over ± 100 %" : `± ${Number(half.toPrecision(2))} %`}
+    <span title={`${inUnit(ci.low_ms, half / 10, unit)} to ${inUnit(ci.high_ms, half / 10, unit)}`}>
+      {percent > 100 ? "over ± 100 %" : `± ${Number(percent.toPrecision(2))} %`}
     </span>
   );
 }

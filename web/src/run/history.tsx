@@ -2,10 +2,10 @@
 
 import { Link } from "wouter-preact";
 import type { Schemas } from "../gateway/client";
-import { submissionAddress } from "../page/addresses";
+import { problemAddress, submissionAddress } from "../page/addresses";
 import { ago, dollars } from "../page/format";
 import { Table } from "../page/table";
-import { endTitle, statusKind } from "./verdicts";
+import { endKind, endTitle } from "./verdicts";
 
 const COLUMNS = [
   { title: "Submission" },
@@ -18,7 +18,7 @@ const COLUMNS = [
 export function History({ submissions }: { submissions: Schemas["Submission"][] }) {
   if (!submissions.length) return <p class="empty">Nothing yet.</p>;
   const rows = submissions.map(({ id, problem, name, mode, cost_usd: cost, create_time: time, ...ends }) => [
-    <Link key="link" href={submissionAddress(id)}>
+    <Link key="link" href={problem ? problemAddress(problem, id) : submissionAddress(id)}>
       {problem || name || "sandbox program"}
       {problem && name ? <span class="hint"> {name}</span> : null}
       <span class="visually-hidden">, {id}</span>
@@ -35,5 +35,9 @@ type Ends = Pick<Schemas["Submission"], "status" | "state" | "timing_status" | "
 
 function Badge({ status, state, timing_status: timing, shown_interval }: Ends) {
   if (!status) return <span class="badge live">{state.toLowerCase()}</span>;
-  return <span class={`badge ${statusKind(status)}`}>{endTitle(status, { timing, shown_interval })}</span>;
+  return (
+    <span class={`badge ${endKind(status, { timing, shown_interval })}`}>
+      {endTitle(status, { timing, shown_interval })}
+    </span>
+  );
 }

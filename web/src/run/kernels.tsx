@@ -6,9 +6,18 @@ import { Table } from "../page/table";
 import type { GoTo } from "./outcome";
 
 const LIMITS: Record<string, string> = { vgpr: "registers", sgpr: "scalar registers", lds: "LDS", block: "block size" };
-const COLUMNS = ["Kernel", "VGPR", "SGPR", "AGPR", "LDS", "Scratch", "Spills", "MFMA", "Waves / SIMD"].map(
-  (title, at) => ({ title, class: at ? "number" : "mono" }),
-);
+const COLUMNS = [
+  "Kernel",
+  "VGPR",
+  "SGPR",
+  "AGPR",
+  "LDS",
+  "Scratch",
+  "Spills",
+  "MFMA",
+  "Waves / SIMD",
+  "For one more",
+].map((title, at) => ({ title, class: at ? "number" : "mono" }));
 
 type Isa = Pick<Schemas["EndedEvent"], "isa" | "isa_note" | "isa_toolchain">;
 
@@ -55,7 +64,14 @@ function cells(name: string, kernel: Schemas["KernelIsa"]): string[] {
     String(kernel.spills),
     String(kernel.mfma),
     limit ? `${kernel.occupancy} of 8 (${limit})` : String(kernel.occupancy),
+    forOneMore(kernel),
   ];
+}
+
+// What one wavefront more on each SIMD would need.
+export function forOneMore({ limited_by: limit, next_step_saving: saving }: Schemas["KernelIsa"]): string {
+  if (!saving) return "–";
+  return limit === "lds" ? `${saving} B of LDS less` : `${saving} registers less`;
 }
 
 function HintItem({ name, line, what, why, advice, goTo }: Schemas["IsaHint"] & { name: string; goTo: GoTo }) {

@@ -1,20 +1,27 @@
 // What came of a run: verdict, tests, mismatches, times, output.
 
 import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
 import type { Schemas } from "../gateway/client";
-import { count, dollars, exact, figure, isNumber, milliseconds } from "../page/format";
+import { count, dollars, exact, figure, isNumber, measured } from "../page/format";
+import { later } from "../page/later";
 import { Inline } from "../page/markdown";
 import { Table } from "../page/table";
 import { Benchmarks } from "./benchmarks";
+import { meanHalf, unitOfTimes, withSamples } from "./case_times";
 import { diagnostic } from "./diagnostics";
+import { Differences } from "./differences";
 import type { Benchmark, Ended, TestResult } from "./frames";
 import { Kernels } from "./kernels";
+import { nextStep } from "./next_step";
 import { Profiled } from "./profiled";
 import type { Run } from "./run_state";
-import { isMeasured, isTimed, statusKind, testKind, timingKind, timingWord, verdictTitle } from "./verdicts";
+import { endKind, isGood, isMeasured, isTimed, testKind, timingKind, timingWord, verdictTitle } from "./verdicts";
 
 // Shows a line of the source.
 export type GoTo = (line: number, column: number) => void;
+
+const IsaView = later(() => import("../isa/isa_view"), <p class="empty">Reading the instructions…</p>);
 
 const MISMATCH_COLUMNS = ["Index", "Output", "Expected", "Yours", "Difference"].map((title, at) => ({
   title,
@@ -26,7 +33,7 @@ export function Outcome({ run, goTo }: { run: Run; goTo: GoTo }) {
   // In the mode `benchmark` they are times.
   const isMeasurement = final?.status === "BENCHMARKED";
   const times = isMeasurement ? (final.test_results as Benchmark[] | undefined) : undefined;
-  const benchmarks = final?.benchmark_results ?? times ?? run.benchmarks;
+  const benchmarks = withSamples(final?.benchmark_results ?? times ?? [], run.benchmarks);
   const ended = isMeasurement ? [] : ((final?.test_results ?? []) as TestResult[]);
   // Of the tests, the steps name those that passed, the end also one that failed and those that were not run.
   const tests = ended.length ? ended : run.tests;
@@ -34,23 +41,34 @@ export function Outcome({ run, goTo }: { run: Run; goTo: GoTo }) {
   return (
     <>
       {final ? <Verdict {...final} /> : null}
-      {final ? <Figures final={final} fallbacks={run.fallbacks} /> : null}
+      {final ? <Figures final={final} cases={benchmarks} fallbacks={run.fallbacks} /> : null}
       {final?.details ? <Diagnostics title="Details" text={final.details} goTo={goTo} /> : null}
       {final?.debug_info?.sample_differences ? <FirstMismatches {...final.debug_info} /> : null}
+      {final?.debug_info ? <Differences {...final.debug_info} /> : null}
       {final?.expected_output !== undefined ? <Sample {...final} /> : null}
-      {tests.length ? <Tests tests={tests} /> : null}
-      {benchmarks.length ? <Benchmarks results={benchmarks} device={device} timing={run.timing} /> : null}
+      {tests.length ? <Tests tests={tests} total={final?.total_tests ?? 0} /> : null}
+      {benchmarks.length ? (
+        <Benchmarks
+          results={benchmarks}
+          device={device}
+          timing={run.timing}
+          submissionId={final ? run.submissionId : ""}
+        />
+      ) : null}
+      {final ? <NotTimed tests={tests} cases={benchmarks} /> : null}
       {final?.profile ? <Profiled profile={final.profile} /> : null}
       {compiled?.warnings ? <Diagnostics title="Compiler warnings" text={compiled.warnings} goTo={goTo} /> : null}
       <Kernels {...(final?.isa ? final : compiled)} goTo={goTo} />
+      {compiled && run.submissionId ? <Instructions key={run.submissionId} id={run.submissionId} /> : null}
       <Output run={run} />
     </>
   );
 }
 
 function Verdict(final: Ended) {
+  const next = nextStep(final);
   return (
-    <div class={`verdict ${statusKind(final.status)}`}>
+    <div class={`verdict ${endKind(final.status, final)}`}>
       <strong>{verdictTitle(final)}</strong>
       {isTimed(final.status, final) ? (
         <strong class={`timing ${timingKind(final)}`}>Timing {timingWord(final)}</strong>
@@ -60,15 +78,22 @@ function Verdict(final: Ended) {
           <Inline text={final.message} />
         </p>
       ) : null}
+      {next ? <p class="next-step">{next}</p> : null}
     </div>
   );
 }
 
-function Figures({ final, fallbacks }: { final: Ended; fallbacks: readonly string[] }) {
+interface FiguresOf {
+  final: Ended;
+  cases: Benchmark[];
+  fallbacks: readonly string[];
+}
+
+function Figures({ final, cases, fallbacks }: FiguresOf) {
   const { avg_runtime_ms: mean, avg_gflops: gflops, total_tests: total, return_code: code, cost_usd: cost } = final;
   const isShown = isMeasured(final);
   const figures: [string, string | null | undefined][] = [
-    [final.simulated ? "Simulated mean" : "Mean runtime", isShown && isNumber(mean) ? milliseconds(mean) : null],
+    [final.simulated ? "Simulated mean" : "Mean runtime", isShown && isNumber(mean) ? shownMean(mean, cases) : null],
     ["Mean GFLOP/s", isShown && isNumber(gflops) ? figure(gflops) : null],
     ["Tests passed", total ? `${final.passed_tests ?? total} / ${total}` : null],
     ["Converged", final.converged === false && isNumber(mean) ? "no" : null],
@@ -88,6 +113,11 @@ function Figures({ final, fallbacks }: { final: Ended; fallbacks: readonly strin
       )}
     </dl>
   );
+}
+
+// Of the geometric mean; its unit is that of the table below.
+function shownMean(mean: number, cases: Benchmark[]): string {
+  return measured(mean, meanHalf(mean, cases), unitOfTimes(cases.length ? cases : [{ runtime_ms: mean }]));
 }
 
 // Text that people scroll, with the keyboard too.
@@ -151,28 +181,33 @@ function finite(value: number | null, shown: (value: number) => string): string 
   return value === null ? "NaN or inf" : shown(value);
 }
 
-function Sample({ input, output, expected_output: expected }: Ended) {
-  const columns: [string, unknown][] = [
-    ["Input", input],
-    ["Your output", output],
-    ["Expected", expected],
+// Aligned, so that the same element is at the same place; of a sample that failed, what is not equal is marked.
+function Sample({ status, input, output, expected_output: expected }: Ended) {
+  const width = Math.max(...[output, expected].flatMap(scalars).map(({ length }) => length), 0);
+  const columns: [string, ComponentChildren][] = [
+    ["Input", readable(input, undefined, 0)],
+    ["Your output", readable(output, isGood(status) ? undefined : expected, width)],
+    ["Expected", readable(expected, undefined, width)],
   ];
   return (
     <section class="columns">
       {columns.map(([title, value]) => (
         <div key={title}>
           <h3>{title}</h3>
-          <Log class="unwrapped">{readable(value)}</Log>
+          <Log class="unwrapped">{value}</Log>
         </div>
       ))}
     </section>
   );
 }
 
-function readable(value: unknown): string {
+function readable(value: unknown, other: unknown, width: number): ComponentChildren {
   if (typeof value === "string") return value;
   const named = entries(value);
-  return named ? named.map(([name, item]) => `${name} = ${rows(item)}`).join("\n") : rows(value);
+  const others = new Map(entries(other) ?? []);
+  return named
+    ? named.map(([name, item], at) => [at ? "\n" : "", `${name} = `, rows(item, others.get(name), width)])
+    : rows(value, other, width);
 }
 
 function entries(value: unknown): [string, unknown][] | null {
@@ -182,13 +217,25 @@ function entries(value: unknown): [string, unknown][] | null {
   return values.map((item, at) => [names?.[at] ?? `output ${at + 1}`, item]);
 }
 
-function rows(value: unknown): string {
-  if (!Array.isArray(value)) return exact(value);
+function rows(value: unknown, other: unknown, width: number): ComponentChildren {
+  if (!Array.isArray(value)) {
+    const text = exact(value).padStart(width);
+    return other === undefined || exact(other) === exact(value) ? text : <mark>{text}</mark>;
+  }
   const isGrid = value.some(Array.isArray);
-  return isGrid ? `\n${value.map((row) => `  ${rows(row)}`).join("\n")}` : value.map(exact).join("  ");
+  const beside = Array.isArray(other) ? other : [];
+  return value.map((item, at) => [isGrid ? "\n  " : at ? "  " : "", rows(item, beside[at], width)]);
 }
 
-function Tests({ tests }: { tests: TestResult[] }) {
+// The values of a sample as they are shown.
+function scalars(value: unknown): string[] {
+  if (Array.isArray(value)) return value.flatMap(scalars);
+  const named = entries(value);
+  return named ? named.flatMap(([, item]) => scalars(item)) : typeof value === "string" ? [] : [exact(value)];
+}
+
+function Tests({ tests, total }: { tests: TestResult[]; total: number }) {
+  const left = total - tests.length;
   return (
     <section>
       <h3>Tests</h3>
@@ -206,7 +253,28 @@ function Tests({ tests }: { tests: TestResult[] }) {
           );
         })}
       </ul>
+      {left > 0 ? <p class="hint">{`${left} ${left === 1 ? "test was" : "tests were"} not run.`}</p> : null}
     </section>
+  );
+}
+
+// Cases whose tests passed, and which have no time.
+function NotTimed({ tests, cases }: { tests: TestResult[]; cases: Benchmark[] }) {
+  if (!cases.length) return null;
+  const timed = new Set(cases.map(({ test_id: id }) => id));
+  const names = tests.filter(({ test_id: id }) => !timed.has(id)).map(({ name }) => name);
+  if (!names.length) return null;
+  return <p class="hint">Not timed, as the run ended before: {names.join(", ")}.</p>;
+}
+
+// Loaded when it is opened.
+function Instructions({ id }: { id: string }) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <details class="instructions" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>Source and MI300X instructions</summary>
+      {isOpen ? <IsaView id={id} /> : null}
+    </details>
   );
 }
 

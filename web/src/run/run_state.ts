@@ -35,6 +35,7 @@ export interface Stage {
 }
 
 export interface Run {
+  submissionId: string;
   fallbacks: readonly string[];
   stages: Stage[];
   line: string;
@@ -56,6 +57,7 @@ export interface Run {
 export function emptyRun(mode: string, fallbacks: readonly string[] = [], profile = false): Run {
   const stages = STAGES_OF_MODE[mode] ?? STAGES;
   return {
+    submissionId: "",
     fallbacks,
     stages: waiting(profile ? [...stages.slice(0, -1), "Profile", "Done"] : stages),
     line: "",
@@ -79,6 +81,7 @@ export function afterFrame(run: Run, frame: Frame, arrivedMs: number, isGood: (s
   const instant = "timestamp" in frame ? frame.timestamp : null;
   if (instant !== null) next.clockOffsetMs = Math.min(run.clockOffsetMs, arrivedMs - instant);
   if (frame.status === "heartbeat") return next;
+  if ("submission_id" in frame) next.submissionId = frame.submission_id ?? "";
   if ("cost_usd" in frame) next.costUsd = frame.cost_usd;
   if ("machine" in frame && frame.machine)
     next.device = { name: frame.machine.device, title: frame.machine.device_title };

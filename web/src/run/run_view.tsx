@@ -1,11 +1,13 @@
 // The run that is followed.
 
+import { Link } from "wouter-preact";
+import { submissionAddress } from "../page/addresses";
 import { dollars, seconds } from "../page/format";
 import { useNow } from "../page/now";
 import { CancelButton } from "./cancel_button";
 import { type GoTo, Outcome } from "./outcome";
 import type { Run, Stage } from "./run_state";
-import { endTitle, statusKind } from "./verdicts";
+import { endKind, endTitle } from "./verdicts";
 import { Waiting } from "./waiting";
 
 const WORDS = { waiting: "not yet", active: "now", done: "done", failed: "ended here" };
@@ -13,29 +15,36 @@ const TICK_MS = 100;
 
 export interface RunCalls {
   goTo: GoTo;
-  onCancel: () => void;
+  // Left out by those who may not.
+  onCancel?: () => void;
   onReport: () => void;
 }
 
-export function RunView({ run, goTo, onCancel, onReport }: RunCalls & { run: Run }) {
+// `isWhole`: on the submission's own page, so no link leads there.
+export function RunView({ run, isWhole, goTo, onCancel, onReport }: RunCalls & { run: Run; isWhole?: boolean }) {
   const { final, device, costUsd } = run;
   const title = final ? endTitle(final.status, final) : "Running";
   return (
     <section id="run" class="run" aria-labelledby="run-heading">
       <div class="pane-head">
         <h2 id="run-heading">Run</h2>
-        <span id="run-status" class={`badge ${final ? statusKind(final.status) : "live"}`}>
+        <span id="run-status" class={`badge ${final ? endKind(final.status, final) : "live"}`}>
           {title}
         </span>
         <span id="run-cost" class="run-cost">
           {costUsd ? dollars(costUsd) : ""}
         </span>
+        {run.submissionId && !isWhole ? (
+          <Link id="result-link" class="quiet-link" href={submissionAddress(run.submissionId)}>
+            Own page
+          </Link>
+        ) : null}
         {final?.has_report ? (
           <button id="report-button" class="button small" type="button" onClick={onReport}>
             Signed report
           </button>
         ) : null}
-        {final ? null : <CancelButton costUsd={costUsd} onCancel={onCancel} />}
+        {final || !onCancel ? null : <CancelButton costUsd={costUsd} onCancel={onCancel} />}
       </div>
       <p id="run-line" class="run-line">
         {final ? (device?.title ?? final.device_title ?? "") : run.line}

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { endTitle, isMeasured, testKind, timingKind, timingWord, verdictTitle } from "./verdicts";
+import { endKind, endTitle, isMeasured, testKind, timingKind, timingWord, verdictTitle } from "./verdicts";
 
 test("a time that is valid only within an interval is not called valid", () => {
   expect(timingWord({ timing: "VALID", shown_interval: 0.213 })).toBe("UNSTABLE ± 21 %");
@@ -22,6 +22,19 @@ test("a finer verdict stands beside what front ends call it", () => {
 test("only what was right has a timing beside it", () => {
   expect(endTitle("ACCEPTED", { timing: "VALID" })).toBe("Accepted · VALID");
   expect(endTitle("WRONG_ANSWER", { timing: "VALID" })).toBe("Wrong answer");
+});
+
+test.each([
+  ["ACCEPTED", { timing: "VALID" }, "good"],
+  ["ACCEPTED", { timing: "VALID", shown_interval: 0.2 }, "warn"],
+  ["ACCEPTED", { timing: "UNPROVEN" }, "warn"],
+  ["ACCEPTED", { timing: "LATER" }, "warn"],
+  ["ACCEPTED", {}, "good"],
+  ["BENCHMARKED", {}, "warn"],
+  ["CHECKED", { timing: "UNSPECIFIED" }, "good"],
+  ["LATER", { timing: "VALID" }, "bad"],
+])("%s with %o is %s", (status, timing, kind) => {
+  expect(endKind(status, timing)).toBe(kind);
 });
 
 test("a test that was not run, or whose outcome is not known, is neither good nor bad", () => {

@@ -45,6 +45,14 @@ export function statusKind(status: string): Kind {
   return status === "CANCELLED" ? "warn" : "bad";
 }
 
+// Of a run as a whole: green is for what is proven, so an end whose time is in doubt is never good.
+export function endKind(status: string, timing: Timing): Kind {
+  const kind = statusKind(status);
+  if (kind !== "good") return kind;
+  const isClaim = status === "BENCHMARKED" || isTimed(status, timing);
+  return isClaim && timingKind(timing) !== "good" ? "warn" : "good";
+}
+
 // Some verdicts that are about the submission are ERROR for front ends; others are finer than the status.
 export function verdictTitle({ status, verdict = "" }: { status: string; verdict?: string }): string {
   const title = TITLES[status] ?? status;

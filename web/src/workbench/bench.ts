@@ -2,10 +2,8 @@
 
 import { batch, computed, signal } from "@preact/signals";
 import { navigate } from "wouter-preact/use-browser-location";
-import { download } from "../editor/source_file";
 import { ApiError } from "../gateway/api_error";
 import { api, given, type Schemas } from "../gateway/client";
-import { follow } from "../gateway/event_stream";
 import * as queries from "../gateway/queries";
 import { problemAddress } from "../page/addresses";
 import { askAgain, guarded, showFailure } from "../page/alert";
@@ -13,8 +11,8 @@ import * as store from "../page/store";
 import { type Form, formOf, rememberedForm, requestOf, toRemember } from "../request/form";
 import { type Refusal, refusalOf, waitAgain } from "../request/refusal";
 import { diagnosed } from "../run/diagnostics";
-import { afterFrame, emptyRun, type Run } from "../run/run_state";
-import { isGood } from "../run/verdicts";
+import { cancel, downloadReport, type Followed, followRun } from "../run/following";
+import type { Run } from "../run/run_state";
 import { SANDBOX_STARTER } from "./sandbox_starter";
 import { type Old, Source } from "./source";
 
@@ -101,17 +99,9 @@ export class Bench {
     }
   }
 
-  readonly cancel = guarded(async () => {
-    const path = { submission_id: this.submissionId.value };
-    await api.POST("/api/v1/submissions/{submission_id}/cancel", { params: { path } });
-  });
+  readonly cancel = guarded(() => cancel(this.submissionId.value));
 
-  readonly downloadReport = guarded(async () => {
-    const id = this.submissionId.value;
-    const path = { submission_id: id };
-    const report = await given(api.GET("/api/v1/submissions/{submission_id}/report", { params: { path } }));
-    download(`${id}.json`, JSON.stringify(report), "application/json");
-  });
+  readonly downloadReport = guarded(() => downloadReport(this.submissionId.value));
 
   close(): void {
     this.#following?.abort();
@@ -196,16 +186,10 @@ export class Bench {
   }
 
   async #followed(submission: Followed, following: AbortController): Promise<void> {
-    let run = emptyRun(submission.mode, submission.fallback_gpu_types, submission.profile);
-    this.run.value = run;
-    await follow(
-      submission.id,
-      (frame, arrivedMs) => {
-        run = afterFrame(run, frame, arrivedMs, isGood);
-        this.run.value = run;
-      },
-      following.signal,
-    );
+    const show = (run: Run) => {
+      this.run.value = run;
+    };
+    const run = await followRun(submission, show, following.signal);
     if (!following.signal.aborted) this.source.mark(diagnosed(run.final?.details));
   }
 
@@ -229,8 +213,6 @@ export class Bench {
 }
 
 const NO_PROBLEM = { slug: "", dtypes: [""], starter: "", signature: "" };
-
-type Followed = Pick<Schemas["Submission"], "id" | "mode" | "fallback_gpu_types" | "profile">;
 
 async function firstProblem(): Promise<string> {
   const { problems } = await queries.queries.fetchQuery(queries.problems);

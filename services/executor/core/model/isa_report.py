@@ -22,9 +22,10 @@ class KernelReport:
     """The gfx942 compiler's figures for one kernel.
 
     `occupancy` is wavefronts on each SIMD, with blocks of `block_threads`; `limited_by` is the resource that keeps more
-    from fitting (`wavefronts`: no other). `mfma` counts instructions for the matrix cores, `spills` registers of both
-    kinds, `vgpr_spills` those that go to scratch memory. The code of the functions in `uncounted` is not in the
-    figures.
+    from fitting (`wavefronts`: no other), and `next_step_saving` how many registers of a lane or bytes of LDS less
+    would let one more fit (0: the limit is another, or this alone does not help). `mfma` counts instructions for the
+    matrix cores, `spills` registers of both kinds, `vgpr_spills` those that go to scratch memory. The code of the
+    functions in `uncounted` is not in the figures.
     """
 
     vgpr: int
@@ -45,6 +46,7 @@ class KernelReport:
     instructions: int = 0
     uncounted: tuple[str, ...] = ()
     hints: tuple[KernelHint, ...] = ()
+    next_step_saving: int = 0
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,14 @@ from services.executor.devices.gfx942.hints.memory import memory_hints
 from services.executor.devices.gfx942.hints.resources import resource_hints
 from services.executor.devices.gfx942.kernel import Kernel, kernels_of
 from services.executor.devices.gfx942.listing import listing_of
-from services.executor.devices.gfx942.occupancy import LDS_BYTES, MAX_BLOCK_THREADS, Demand, Occupancy, occupancy_of
+from services.executor.devices.gfx942.occupancy import (
+    LDS_BYTES,
+    MAX_BLOCK_THREADS,
+    Demand,
+    Occupancy,
+    occupancy_of,
+    saving_for_next_step,
+)
 from services.executor.devices.gfx942.row_lengths import row_lengths
 
 _ADDRESS_OF = re.compile(r"([\w$.]+)@(?:gotpcrel32|rel32)@lo")
@@ -80,6 +87,7 @@ def _entry(figures: Figures, code: Code, kernel: Kernel | None, places: DebugLoc
         **_resources(figures, occupancy),
         "block_threads": demand.block_threads,
         "block_threads_known": known,
+        "next_step_saving": (saving_for_next_step(demand) or (None, 0))[1] if fits else 0,
         "dynamic_lds": kernel is not None and kernel.dynamic_lds,
         "mfma": mfma,
         "instructions": sum(1 for _ in code.instructions),

@@ -50,6 +50,7 @@ def test_a_flaw_is_found_at_its_line_and_nothing_else(
 def test_too_much_lds_is_reported_with_what_to_save(flawed: dict[str, Any]) -> None:
     kernel = flawed["kernels"]["big_lds"]
     assert (kernel["occupancy"], kernel["limited_by"], kernel["block_threads_known"]) == (1, "lds", True)
+    assert kernel["next_step_saving"] == 7232
     (hint,) = kernel["hints"]
     assert hint["subject"] == "occupancy"
     assert "7232 bytes of LDS less would let one wavefront more in" in hint["advice"]

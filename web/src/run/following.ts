@@ -1,0 +1,38 @@
+// A submission's run as it goes on, and what its owner can do with it.
+
+import { download } from "../editor/source_file";
+import { api, given, type Schemas } from "../gateway/client";
+import { follow } from "../gateway/event_stream";
+import { afterFrame, emptyRun, type Run } from "./run_state";
+import { isGood } from "./verdicts";
+
+export type Followed = Pick<Schemas["Submission"], "id" | "mode" | "fallback_gpu_types" | "profile">;
+
+// Shows the run from its first frame to its last, or until it is aborted.
+export async function followRun(
+  { id, mode, fallback_gpu_types: fallbacks, profile }: Followed,
+  show: (run: Run) => void,
+  signal: AbortSignal,
+): Promise<Run> {
+  let run = emptyRun(mode, fallbacks, profile);
+  show(run);
+  await follow(
+    id,
+    (frame, arrivedMs) => {
+      run = afterFrame(run, frame, arrivedMs, isGood);
+      show(run);
+    },
+    signal,
+  );
+  return run;
+}
+
+export async function cancel(id: string): Promise<void> {
+  await api.POST("/api/v1/submissions/{submission_id}/cancel", { params: { path: { submission_id: id } } });
+}
+
+export async function downloadReport(id: string): Promise<void> {
+  const path = { submission_id: id };
+  const report = await given(api.GET("/api/v1/submissions/{submission_id}/report", { params: { path } }));
+  download(`${id}.json`, JSON.stringify(report), "application/json");
+}
