@@ -2,23 +2,35 @@
 
 from __future__ import annotations
 
+import asyncio
+from enum import StrEnum
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 from wavepool.billing.v1 import prices_pb2
 from wavepool.billing.v1.prices_pb2 import ListPricesRequest
-from wavepool.scheduler.v1 import scheduler_pb2
+from wavepool.scheduler.v1 import rankings_pb2, scheduler_pb2
+from wavepool.scheduler.v1.rankings_pb2 import ListProgressRequest
 from wavepool.scheduler.v1.scheduler_pb2 import GetProblemRequest, ListProblemsRequest
 
 from gateway.dependencies import TheAccount, TheGateway
+from gateway.http.json_route import JsonRoute
 from gateway.http.route_docs import problems
+from gateway.routes.identity_calls import call
+from gateway.submissions.run_frames import NS_PER_MS
 from gateway.upstreams import CALL_TIMEOUT_SECONDS
+from gateway.words.answer_words import Documented
+from gateway.words.enum_names import timing_mode_word
+from gateway.words.shown import shown
+from submissions.modes import TimingMode
 from vocabulary.money import dollars_of
 
 DtypeQuery = Annotated[str, Query(max_length=40, description="The element type of signature and starter.")]
 
-router = APIRouter(tags=["problems"])
+UNTRIED = rankings_pb2.ProblemProgress()
+
+router = APIRouter(tags=["problems"], route_class=JsonRoute)
 
 
 class GpuPrice(BaseModel):
@@ -52,17 +64,75 @@ class ProblemDetail(ProblemSummary):
     starter: Annotated[str, Field(description="HIP source to start from.")]
 
 
-class ProblemList(BaseModel):
-    """The catalogue, by slug."""
+class ProblemStatus(StrEnum):
+    """How far you have come with a problem."""
 
-    problems: list[ProblemSummary]
+    NONE = "none"
+    TRIED = "tried"
+    SOLVED = "solved"
+
+
+class ListedProblem(ProblemSummary):
+    """A problem, how far you have come with it, and how far everybody has."""
+
+    status: Annotated[ProblemStatus, Field(description="`solved`: a `full` run of yours was accepted, on any device.")]
+    attempts: Annotated[
+        int, Field(description="Your submissions that ended with a verdict, in the modes `check`, `benchmark`, `full`.")
+    ]
+    best_runtime_ms: Annotated[float | None, Field(description="Your best proven time; null: none.")]
+    record_runtime_ms: Annotated[float | None, Field(description="The best proven time of all; null: none.")]
+    users: Annotated[int, Field(description="Users who solved it.")]
+
+
+class ProblemList(BaseModel):
+    """The catalogue, by slug. The times are of the GPU type, element type and timing mode that it names."""
+
+    gpu_type: str
+    dtype: str
+    timing_mode: Annotated[str, Documented(TimingMode)] | None
+    problems: list[ListedProblem]
 
 
 @router.get("/problems")
-async def list_problems(_: TheAccount, gateway: TheGateway) -> ProblemList:
-    """List the problems of the catalogue, by slug."""
-    answer = await gateway.upstreams.scheduler.ListProblems(ListProblemsRequest(), timeout=CALL_TIMEOUT_SECONDS)
-    return ProblemList(problems=[problem_summary_of(problem) for problem in answer.problems])
+async def list_problems(
+    account: TheAccount,
+    gateway: TheGateway,
+    gpu_type: Annotated[
+        str, Query(max_length=40, description="Of the times; in any case, or `cpu`. Default: the operator's default.")
+    ] = "",
+    dtype: Annotated[
+        str,
+        Query(
+            max_length=40, description="The element type. Default: status, attempts and users of all, times of float32."
+        ),
+    ] = "",
+) -> ProblemList:
+    """List the problems of the catalogue, by slug, with what your token's user has reached in each."""
+    asked = ListProgressRequest(user_id=account.user_id, gpu_type=gpu_type, dtype=dtype)
+    catalogue, progress = await asyncio.gather(
+        call(gateway.upstreams.scheduler.ListProblems, ListProblemsRequest()),
+        call(gateway.upstreams.rankings.ListProgress, asked),
+    )
+    reached = {one.slug: one for one in progress.problems}
+    return shown(
+        ProblemList,
+        progress,
+        timing_mode=timing_mode_word(progress.timing_mode),
+        problems=[_listed(problem, reached.get(problem.slug, UNTRIED)) for problem in catalogue.problems],
+    )
+
+
+def _listed(problem: scheduler_pb2.ProblemSummary, reached: rankings_pb2.ProblemProgress) -> ListedProblem:
+    tried = ProblemStatus.TRIED if reached.attempts else ProblemStatus.NONE
+    best, record = reached.best_runtime_ns, reached.record_runtime_ns
+    return ListedProblem(
+        **_problem_fields(problem),
+        status=ProblemStatus.SOLVED if reached.solved else tried,
+        attempts=reached.attempts,
+        best_runtime_ms=best / NS_PER_MS if reached.HasField("best_runtime_ns") else None,
+        record_runtime_ms=record / NS_PER_MS if reached.HasField("record_runtime_ns") else None,
+        users=reached.users,
+    )
 
 
 @router.get("/problems/{slug}", responses=problems(404))

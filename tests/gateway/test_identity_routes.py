@@ -149,6 +149,7 @@ async def test_a_choice_that_billing_refuses_says_what_to_do(gateway: RunningGat
 NEEDS = [
     ("read", "GET", "/api/v1/submissions"),
     ("read", "GET", "/api/v1/rankings"),
+    ("read", "GET", "/api/v1/rankings/history"),
     ("read", "GET", "/api/v1/comparisons"),
     ("read", "GET", "/api/v1/queues"),
     ("operate` or `admin", "POST", "/api/v1/queues/apply"),
