@@ -20,8 +20,8 @@ from gateway.http.route_docs import problems
 from gateway.routes.identity_calls import call
 from gateway.submissions.run_frames import NS_PER_MS
 from gateway.upstreams import CALL_TIMEOUT_SECONDS
-from gateway.words.answer_words import Documented
-from gateway.words.enum_names import timing_mode_word
+from gateway.words.answer_words import BoundWord, Documented
+from gateway.words.enum_names import bound_name, timing_mode_word
 from gateway.words.shown import shown
 from submissions.modes import TimingMode
 from vocabulary.money import dollars_of
@@ -57,11 +57,38 @@ class ProblemSummary(BaseModel):
     signature: Annotated[str, Field(description="The parameters of `solution`, in order.")]
 
 
+class ProblemParameter(BaseModel):
+    """A parameter of `solution`."""
+
+    name: str
+    type: Annotated[str, Field(description="The C type of an element, or of a scalar.")]
+    const: bool
+    pointer: bool
+    meaning: Annotated[str, Field(description="Markdown.")]
+
+
+class ProblemCase(BaseModel):
+    """A case that is timed, and what the GPU type allows."""
+
+    name: str
+    sizes: Annotated[dict[str, str], Field(description="Its numbers; a list has commas between them.")]
+    bytes: Annotated[float, Field(description="Compulsory traffic: inputs read once, outputs written once.")]
+    flops: Annotated[float, Field(description="Operations that the algorithm needs.")]
+    least_ms: Annotated[
+        float | None,
+        Field(description="The time of a call that reaches the roof; null: its figures are not known."),
+    ]
+    bound: Annotated[BoundWord | None, Field(description="The roof; null without one.")]
+
+
 class ProblemDetail(ProblemSummary):
     """A problem with its texts."""
 
     statement: Annotated[str, Field(description="Markdown.")]
     starter: Annotated[str, Field(description="HIP source to start from.")]
+    parameters: Annotated[list[ProblemParameter], Field(description="In order.")]
+    gpu_type: Annotated[str, Field(description="The GPU type of the cases, or `cpu`, whose cases are smaller.")]
+    cases: list[ProblemCase]
 
 
 class ProblemStatus(StrEnum):
@@ -136,10 +163,18 @@ def _listed(problem: scheduler_pb2.ProblemSummary, reached: rankings_pb2.Problem
 
 
 @router.get("/problems/{slug}", responses=problems(404))
-async def get_problem(slug: str, _: TheAccount, gateway: TheGateway, dtype: DtypeQuery = "") -> ProblemDetail:
-    """Get one problem with its statement and a source to start from."""
-    request = GetProblemRequest(slug=slug, dtype=dtype)
-    return problem_detail_of(await gateway.upstreams.scheduler.GetProblem(request, timeout=CALL_TIMEOUT_SECONDS))
+async def get_problem(
+    slug: str,
+    _: TheAccount,
+    gateway: TheGateway,
+    dtype: DtypeQuery = "",
+    gpu_type: Annotated[
+        str, Query(max_length=40, description="Of the cases; in any case, or `cpu`. Default: the operator's default.")
+    ] = "",
+) -> ProblemDetail:
+    """Get one problem with its statement, a source to start from, and its cases on a GPU type."""
+    request = GetProblemRequest(slug=slug, dtype=dtype, gpu_type=gpu_type)
+    return problem_detail_of(await call(gateway.upstreams.scheduler.GetProblem, request))
 
 
 @router.get("/gpu-types")
@@ -165,7 +200,17 @@ def problem_summary_of(problem: scheduler_pb2.ProblemSummary) -> ProblemSummary:
 
 def problem_detail_of(answer: scheduler_pb2.GetProblemResponse) -> ProblemDetail:
     """A problem with its texts."""
-    return ProblemDetail(**_problem_fields(answer.problem), statement=answer.statement, starter=answer.starter)
+    cases = [
+        shown(
+            ProblemCase,
+            case,
+            sizes={size.name: size.value for size in case.sizes},
+            least_ms=case.least_ns / NS_PER_MS if case.HasField("least_ns") else None,
+            bound=bound_name(case.bound) if case.bound else None,
+        )
+        for case in answer.cases
+    ]
+    return shown(ProblemDetail, answer, **_problem_fields(answer.problem), cases=cases)
 
 
 def _problem_fields(problem: scheduler_pb2.ProblemSummary) -> dict[str, Any]:

@@ -362,7 +362,7 @@ async def build(  # noqa: PLR0915 - one statement for each part
     )
     watcher = Watcher(reader, hub)
     servicer = SchedulerServicer(
-        store, reader, admission, canceller, watcher, JobChanges(reader, changes_hub), problems
+        store, reader, admission, canceller, watcher, JobChanges(reader, changes_hub), problems, billing
     )
     limits = ReservationLimits(
         settings.least_reservation,

@@ -32,6 +32,24 @@ PROBLEM = scheduler_pb2.ProblemSummary(
     dtypes=["float32", "float16"],
     signature="const float* a, const float* b, float* c, size_t n",
 )
+PARAMETERS = [
+    scheduler_pb2.ProblemParameter(name=name, type=kind, const=const, pointer=pointer, meaning=meaning)
+    for name, kind, const, pointer, meaning in (
+        *(("a", "float", True, True, "device, `n` floats"), ("b", "float", True, True, "the same")),
+        *(("c", "float", False, True, "device, the sum"), ("n", "size_t", False, False, "the number of elements")),
+    )
+]
+CASES = [
+    scheduler_pb2.ProblemCase(
+        name="n = 2^26",
+        sizes=[scheduler_pb2.CaseSize(name="n", value="67108864")],
+        bytes=805306368,
+        flops=67108864,
+        least_ns=151944.6,
+        bound=run_event_pb2.BOUND_MEMORY,
+    ),
+    scheduler_pb2.ProblemCase(name="n = 7", sizes=[scheduler_pb2.CaseSize(name="n", value="7")], bytes=84, flops=7),
+]
 
 
 ALLOWANCE = scheduler_pb2.Allowance(
@@ -208,4 +226,11 @@ class ScriptedScheduler:
         if request.slug not in {PROBLEM.slug, ALIAS}:
             await context.abort(grpc.StatusCode.NOT_FOUND, f"there is no problem `{request.slug}`")
         starter = f"{STARTER}// float16\n" if request.dtype == "float16" else STARTER
-        return scheduler_pb2.GetProblemResponse(problem=PROBLEM, statement=STATEMENT, starter=starter)
+        return scheduler_pb2.GetProblemResponse(
+            problem=PROBLEM,
+            statement=STATEMENT,
+            starter=starter,
+            parameters=PARAMETERS,
+            gpu_type=request.gpu_type or "MI300X",
+            cases=CASES,
+        )

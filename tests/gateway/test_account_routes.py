@@ -83,6 +83,17 @@ async def test_problem_has_its_texts(gateway: RunningGateway) -> None:
     assert "solution" in problem["starter"]
 
 
+async def test_a_problem_has_its_parameters_and_cases_on_a_gpu_type(gateway: RunningGateway) -> None:
+    problem = (await gateway.http.get("/api/v1/problems/vector-addition?gpu_type=mi210")).json()
+    meaning = {"name": "a", "type": "float", "const": True, "pointer": True, "meaning": "device, `n` floats"}
+    assert problem["parameters"][0] == meaning
+    first, second = problem["cases"]
+    figures = {"name": "n = 2^26", "sizes": {"n": "67108864"}, "bytes": 805306368.0, "flops": 67108864.0}
+    assert first == figures | {"least_ms": 0.1519446, "bound": "MEMORY"}
+    assert (second["least_ms"], second["bound"]) == (None, None)
+    assert gateway.calls["GetProblem"][-1].gpu_type == problem["gpu_type"] == "mi210"
+
+
 async def test_unknown_problem_is_404(gateway: RunningGateway) -> None:
     assert (await gateway.http.get("/api/v1/problems/nope")).status_code == 404
 

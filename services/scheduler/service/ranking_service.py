@@ -25,7 +25,7 @@ from services.scheduler.store.ranking_reader import Progress, Ranked, RankingRea
 from submissions.checks import UnknownProblemError, element_type_name
 from submissions.modes import TIMING_MODES, TimingMode
 from vocabulary.limits import DEFAULT_DTYPE
-from vocabulary.names import known_name, none_of
+from vocabulary.names import none_of
 
 DEFAULT_LIMIT = 20
 MAX_LIMIT = 200
@@ -105,7 +105,7 @@ class RankingServicer(rankings_pb2_grpc.RankingServiceServicer):
         """Lists what a user and everybody has reached in each problem."""
         del context
         dtype = self._element_type(request.dtype) if request.dtype else ""
-        hardware = await self._hardware(request.gpu_type)
+        hardware = await self._billing.hardware(request.gpu_type)
         times = RankingKey("", hardware, dtype or DEFAULT_DTYPE, default_timing_mode(hardware))
         found = await self._reader.progress(request.user_id, times, dtype)
         return rankings_pb2.ListProgressResponse(
@@ -142,21 +142,13 @@ class RankingServicer(rankings_pb2_grpc.RankingServiceServicer):
             check_element_type(self._problems[slug].problem, dtype)
         except UnknownElementTypeError as error:
             raise InvalidFieldError("dtype", str(error)) from error
-        hardware = await self._hardware(request.gpu_type)
+        hardware = await self._billing.hardware(request.gpu_type)
         if request.timing_mode not in TIMING_MODES:
             raise InvalidFieldError(
                 "timing_mode", f"{request.timing_mode} is not valid; choose {', '.join(TimingMode)}"
             )
         timing_mode = TIMING_MODES[request.timing_mode] or default_timing_mode(hardware)
         return RankingKey(slug, hardware, dtype, timing_mode)
-
-    async def _hardware(self, gpu_type: str) -> str:
-        """What has times: a GPU type, the default one if it is empty, or the cpu device."""
-        gpu_types = list(await self._billing.prices_micros_per_hour())
-        hardware = known_name(gpu_type, [*gpu_types, CPU]) if gpu_type else gpu_types[0]
-        if not hardware:
-            raise InvalidFieldError("gpu_type", none_of(gpu_type, [*gpu_types, CPU]))
-        return hardware
 
     def _element_type(self, dtype: str) -> str:
         """An element type that some problem has."""

@@ -14,6 +14,7 @@ from services.scheduler.jobs.errors import InvalidFieldError
 from services.scheduler.jobs.job import Job
 from services.scheduler.jobs.listing import PageEnd
 from services.scheduler.jobs.states import IN_FLIGHT_STATES, OVER_STATES, UNSEEN_STATES, WAITING_STATES, JobState
+from services.scheduler.peers.billing import Billing
 from services.scheduler.queue.admission import Admission
 from services.scheduler.runs.canceller import Canceller
 from services.scheduler.runs.watcher import JobChanges, Watcher
@@ -22,6 +23,7 @@ from services.scheduler.store.job_reader import JobReader
 from services.scheduler.store.job_store import JobStore
 from services.scheduler.wire import messages as wire
 from services.scheduler.wire.page_token import page_end, page_token
+from services.scheduler.wire.problems import problem_to_proto, summary_to_proto
 from submissions.checks import UnknownProblemError
 from vocabulary.limits import DEFAULT_DTYPE
 
@@ -42,6 +44,7 @@ class SchedulerServicer(scheduler_pb2_grpc.SchedulerServiceServicer):
         watcher: Watcher,
         changes: JobChanges,
         problems: Mapping[str, CatalogueEntry],
+        billing: Billing,
     ) -> None:
         self._store = store
         self._reader = reader
@@ -50,6 +53,7 @@ class SchedulerServicer(scheduler_pb2_grpc.SchedulerServiceServicer):
         self._watcher = watcher
         self._changes = changes
         self._problems = problems
+        self._billing = billing
 
     async def SubmitJob(
         self, request: scheduler_pb2.SubmitJobRequest, context: object
@@ -135,7 +139,7 @@ class SchedulerServicer(scheduler_pb2_grpc.SchedulerServiceServicer):
     ) -> scheduler_pb2.ListProblemsResponse:
         """Lists the problems of the catalogue."""
         del request, context
-        summaries = [wire.summary_to_proto(entry.problem) for _, entry in sorted(self._problems.items())]
+        summaries = [summary_to_proto(entry.problem) for _, entry in sorted(self._problems.items())]
         return scheduler_pb2.ListProblemsResponse(problems=summaries)
 
     async def GetProblem(
@@ -146,8 +150,9 @@ class SchedulerServicer(scheduler_pb2_grpc.SchedulerServiceServicer):
         slug = resolved_slug(request.slug, self._problems)
         if slug is None:
             raise UnknownProblemError(request.slug, nearest_slugs(request.slug, self._problems))
+        hardware = await self._billing.hardware(request.gpu_type)
         try:
-            return wire.problem_to_proto(self._problems[slug], request.dtype or DEFAULT_DTYPE)
+            return problem_to_proto(self._problems[slug], request.dtype or DEFAULT_DTYPE, hardware)
         except UnknownElementTypeError as error:
             raise InvalidFieldError("dtype", str(error)) from error
 

@@ -14,8 +14,9 @@ from services.executor.core.model import events
 from services.executor.core.model.isa_report import IsaReport, KernelHint, KernelReport
 from services.executor.core.model.run_events import LENGTH, framed, message_of, verdict_of
 from services.executor.core.model.verdict import Verdict
-from services.executor.core.timing.benchmark_result import Band, BenchmarkResult, Bound, ReplacedSample, Timing
+from services.executor.core.timing.benchmark_result import Band, BenchmarkResult, ReplacedSample, Timing
 from services.executor.devices.profiling import Extent, ProfileClock, ProfiledKernel
+from vocabulary.roofline import Bound
 
 BROKEN = "kernel \ud800 output"
 PASSED = events.TestResult(1, "small", passed=True, total_tests=2)

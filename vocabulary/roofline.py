@@ -10,13 +10,22 @@ import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from services.executor.core.timing.benchmark_result import Bound
-
 _FILE = Path(__file__).with_name("roofs.toml")
+
+
+class Bound(StrEnum):
+    """The limit that bounds a kernel's time."""
+
+    UNKNOWN = "unknown"
+    """No roof is known, for example on the cpu device."""
+    MEMORY = "memory"
+    COMPUTE = "compute"
+    LAUNCH = "launch"
 
 
 @dataclass(frozen=True)
@@ -74,6 +83,12 @@ def roofs_of(architecture: str, title: str) -> Roofs | None:
     return None
 
 
+def roofs_of_type(gpu_type: str) -> Roofs | None:
+    """The roofs of a GPU type, such as MI300X; None if they are not known, or the type has GPUs with several."""
+    found = [gpu for gpu in _known() if gpu_type.lower() in (name.lower() for name in gpu["names"])]
+    return _roofs(found[0]) if len(found) == 1 else None
+
+
 def _is_word_of(title: str, name: str) -> bool:
     """True if a title has the name as separate words: a GH200 is no H200."""
     return re.search(rf"\b{re.escape(name)}\b", title) is not None
@@ -124,15 +139,28 @@ def is_below_floor(roofs: Roofs, work: Work, seconds: float) -> bool:
 
 def peak_of(roofs: Roofs, dtype: str) -> float:
     """Operations per second on a type. All float8 types are alike; a type without a figure gets the fastest."""
-    known = "float8" if dtype.startswith("float8") else dtype
-    return roofs.flops_per_second.get(known, max(roofs.flops_per_second.values()))
+    return roofs.flops_per_second.get(_spelling(dtype), max(roofs.flops_per_second.values()))
 
 
 def bound_of(roofs: Roofs, work: Work, seconds: float) -> tuple[Bound, float]:
     """The roof that bounds a call of `seconds`, and the percentage of it that the call reached."""
+    bound, least = roof_of(roofs, work)
+    return bound, 100 * least / seconds
+
+
+def roof_of(roofs: Roofs, work: Work) -> tuple[Bound, float]:
+    """The roof that bounds every call, and the seconds of a call that reaches it."""
     memory = (work.read_bytes + work.written_bytes) / roofs.bytes_per_second
     compute = work.flops / peak_of(roofs, work.dtype)
     if max(memory, compute) < roofs.launch_seconds:
-        return Bound.LAUNCH, 100 * roofs.launch_seconds / seconds
-    bound = Bound.MEMORY if memory >= compute else Bound.COMPUTE
-    return bound, 100 * max(memory, compute) / seconds
+        return Bound.LAUNCH, roofs.launch_seconds
+    return (Bound.MEMORY, memory) if memory >= compute else (Bound.COMPUTE, compute)
+
+
+def has_peak(roofs: Roofs, dtype: str) -> bool:
+    """True if the maker states the rate of operations on a type."""
+    return _spelling(dtype) in roofs.flops_per_second
+
+
+def _spelling(dtype: str) -> str:
+    return "float8" if dtype.startswith("float8") else dtype

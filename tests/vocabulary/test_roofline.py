@@ -6,17 +6,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.executor.core.model.roofline import (
+from vocabulary.roofline import (
+    Bound,
     Roofs,
     Work,
     bound_of,
     floor_of,
+    has_peak,
     is_below_floor,
     peak_of,
     roofs_note,
     roofs_of,
+    roofs_of_type,
 )
-from services.executor.core.timing.benchmark_result import Bound
 
 MI300X = roofs_of("gfx942", "AMD Instinct MI300X (SPX/NPS1)")
 assert MI300X is not None
@@ -25,6 +27,18 @@ amounts = st.floats(0, 1e13)
 
 def floor_seconds(roofs: Roofs, work: Work) -> float:
     return floor_of(roofs, work).seconds
+
+
+def test_a_gpu_type_has_the_roofs_of_the_one_gpu_of_its_name() -> None:
+    assert roofs_of_type("mi300x") == MI300X
+    assert [roofs_of_type(name) for name in ("MI325X", "H100", "cpu", "")] == [None] * 4
+
+
+def test_a_type_has_a_peak_only_if_the_maker_states_one() -> None:
+    older = roofs_of_type("MI210")
+    assert older is not None
+    assert [has_peak(older, dtype) for dtype in ("float16", "float8_e4m3", "float3")] == [True, False, False]
+    assert has_peak(MI300X, "float8_e4m3")
 
 
 def test_only_known_hardware_has_roofs() -> None:
