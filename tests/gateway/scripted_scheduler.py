@@ -76,11 +76,13 @@ class ScriptedScheduler:
         self.script_of_next_job: list[scheduler_pb2.JobEvent] = []
         self.allowance = ALLOWANCE
         self.revisions: dict[str, int] = {}
+        self.problems = [PROBLEM]
         """The number of each job's last change."""
 
     def forget(self) -> None:
         self.jobs.clear()
         self.revisions.clear()
+        self.problems = [PROBLEM]
         self.logs.clear()
         self.cancelled.clear()
         self.script_of_next_job = []
@@ -220,7 +222,7 @@ class ScriptedScheduler:
         return cast("scheduler_pb2.Job", job)
 
     async def ListProblems(self, request: Any, context: Any) -> scheduler_pb2.ListProblemsResponse:
-        return scheduler_pb2.ListProblemsResponse(problems=[PROBLEM])
+        return scheduler_pb2.ListProblemsResponse(problems=self.problems)
 
     async def GetProblem(self, request: Any, context: Any) -> scheduler_pb2.GetProblemResponse:
         if request.slug not in {PROBLEM.slug, ALIAS}:

@@ -7,7 +7,6 @@ import { SourceEditor, type SourceEditorCalls } from "../editor/source_editor";
 import type { Schemas } from "../gateway/client";
 import * as queries from "../gateway/queries";
 import { dollars } from "../page/format";
-import { Markdown } from "../page/markdown";
 import { NotFound } from "../page/not_found";
 import { Panes } from "../page/panes";
 import { pages } from "../pages";
@@ -16,6 +15,7 @@ import { RequestBar } from "../request/request_bar";
 import { History } from "../run/history";
 import { news, RunView } from "../run/run_view";
 import { Bench } from "./bench";
+import { Statement } from "./statement";
 
 export default function Workbench({ slug, submissionId }: { slug: string; submissionId: string }) {
   const bench = useMemo(() => new Bench(), []);
@@ -178,26 +178,11 @@ function ProblemCard({ bench }: { bench: Bench }) {
           </select>
         </div>
       ) : null}
-      {problem && !isListed ? <Statement {...problem} /> : null}
+      {problem && !isListed ? (
+        <Statement problem={problem} dtype={bench.dtype.value} gpuType={bench.form.value.gpuType} />
+      ) : null}
     </>
   );
-}
-
-function Statement({ signature, statement }: Schemas["ProblemDetail"]) {
-  return (
-    <>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: people scroll it with the keyboard */}
-      <section id="signature" class="signature" aria-label="Signature" tabIndex={0}>
-        {`extern "C" void solution(\n    ${signature.split(/,\s*/).join(",\n    ")})`}
-      </section>
-      <Markdown id="statement" class="statement" text={statement} isShown={isNews} />
-    </>
-  );
-}
-
-// The page shows title and signature already.
-function isNews(tag: string, text: string, at: number): boolean {
-  return !(at === 0 && tag === "h1") && !(tag === "code" && text.startsWith('extern "C" void solution('));
 }
 
 function Quote({ bench }: { bench: Bench }) {
