@@ -32,6 +32,7 @@ KEY = {
     "fingerprint": "SHA256:ab/cd+ef",
 }
 USER = {"user_id": "user_user", "name": "ada", "role": "ROLE_USER", "account_id": "acc_user"}
+PROFILE = {"user_id": "user_ada", "name": "ada", "visibility": "PROFILE_VISIBILITY_OFF"}
 MEMBER = {"user_id": "user_user", "user_name": "ada", "level": "MEMBER_LEVEL_MANAGER", "from_sign_in": True}
 TEAM = {"team_id": "team_1", "name": "compilers", "account_id": "acc_team", "members": [MEMBER]}
 ACCOUNT = {
@@ -257,6 +258,11 @@ ANSWERS: dict[str, Any] = {
     "BeginGithubClaim": {"challenge": "sign this", "fingerprints": ["SHA256:ab"]},
     "FinishGithubClaim": {"user": {"github_name": "alice"}},
     **{rpc: {"user": USER} for rpc in ("CreateUser", "GetUser", "UpdateUser")},
+    **{rpc: {"profile": PROFILE} for rpc in ("GetProfile", "SetProfile")},
+    "GetUserProgress": {
+        "difficulties": [{"difficulty": "EASY", "solved": 2, "problems": 30}, {"difficulty": "HARD", "problems": 9}],
+        "days": [{"date": "2026-11-29", "submissions": 4}],
+    },
     "ListUsers": {"users": [USER]},
     **{rpc: {"team": TEAM} for rpc in ("CreateTeam", "GetTeam", "AddTeamMember", "RemoveTeamMember")},
     "ListTeams": {"teams": [TEAM]},

@@ -16,10 +16,10 @@ const PARAMETER_COLUMNS = [
 ];
 const CASE_COLUMNS = [
   { title: "Case" },
-  { title: "MB", class: "number" },
-  { title: "GFLOP", class: "number" },
   { title: "At least", class: "number" },
   { title: "Bound by" },
+  { title: "MB", class: "number" },
+  { title: "GFLOP", class: "number" },
 ];
 
 export function Statement({ problem, dtype, gpuType }: { problem: Problem; dtype: string; gpuType: string }) {
@@ -29,17 +29,18 @@ export function Statement({ problem, dtype, gpuType }: { problem: Problem; dtype
       <section id="signature" class="signature" aria-label="Signature" tabIndex={0}>
         {`extern "C" void solution(\n    ${problem.signature.split(/,\s*/).join(",\n    ")})`}
       </section>
-      <section class="statement" id="parameters" aria-label="Parameters">
-        <div class="table-scroll">
-          <Table caption="Parameters" columns={PARAMETER_COLUMNS} rows={problem.parameters.map(parameterCells)} />
-        </div>
-      </section>
       <Markdown
         id="statement"
         class="statement"
         text={problem.statement}
         isShown={(tag, text, at) => isNews(problem, tag, text, at)}
       />
+      <section class="statement" id="parameters">
+        <h2>Parameters</h2>
+        <div class="table-scroll">
+          <Table caption="Parameters" columns={PARAMETER_COLUMNS} rows={problem.parameters.map(parameterCells)} />
+        </div>
+      </section>
       <Cases problem={problem} dtype={dtype} gpuType={gpuType} />
     </>
   );
@@ -80,5 +81,5 @@ function Cases({ problem, dtype, gpuType }: { problem: Problem; dtype: string; g
 }
 
 function caseCells({ name, bytes, flops, least_ms: least, bound }: Schemas["ProblemCase"]) {
-  return [name, figure(bytes / 1e6), figure(flops / 1e9), milliseconds(least), bound?.toLowerCase() ?? ""];
+  return [name, milliseconds(least), bound?.toLowerCase() ?? "", figure(bytes / 1e6), figure(flops / 1e9)];
 }
