@@ -2,7 +2,7 @@
 
 Every job is a full run of one of 500 problems by one of 300 users, with a proven time; one in three is in another
 element type. "all element types" has the tries of every type, "float32" those of one, both with the record and the
-user's best time of each problem; "message" is the scheduler's answer, made of that.
+user's best time of each problem; "answer" is the body of `GET /problems`, made of that.
 
 Run: `python -m benchmarks.problem_status [--jobs 100000] [--only postgresql]`.
 """
@@ -20,9 +20,10 @@ from typing import Any
 from alembic.migration import MigrationContext
 from alembic.operations import Operations
 from sqlalchemy import Connection, Table, insert, text
-from wavepool.scheduler.v1 import rankings_pb2
+from wavepool.scheduler.v1 import rankings_pb2, scheduler_pb2
 
 from benchmarks.job_metrics import measure_on_each, show
+from gateway.routes.catalogue import problem_list_of
 from servicekit.db.database import Database, migrate
 from services.scheduler.jobs.timing import RankingKey
 from services.scheduler.server import MIGRATIONS
@@ -95,12 +96,19 @@ async def measure(database: Database, count: int) -> None:
     await show("all element types", lambda: reader.progress("user_1", KEY, ""))
     await show("float32", lambda: reader.progress("user_1", KEY, "float32"))
     found = await reader.progress("user_1", KEY, "")
+    catalogue = scheduler_pb2.ListProblemsResponse(
+        problems=[
+            scheduler_pb2.ProblemSummary(slug=slug, title=slug, difficulty="EASY", tags=["a"], dtypes=["float32"])
+            for slug in found
+        ]
+    )
 
-    async def message() -> object:
+    async def answer() -> object:
         problems = [progress_to_proto(slug, one) for slug, one in found.items()]
-        return rankings_pb2.ListProgressResponse(problems=problems).SerializeToString()
+        progress = rankings_pb2.ListProgressResponse(problems=problems)
+        return problem_list_of(catalogue, progress).model_dump_json()
 
-    await show("message", message)
+    await show("answer", answer)
 
 
 def main() -> None:

@@ -140,13 +140,7 @@ async def list_problems(
         call(gateway.upstreams.scheduler.ListProblems, ListProblemsRequest()),
         call(gateway.upstreams.rankings.ListProgress, asked),
     )
-    reached = {one.slug: one for one in progress.problems}
-    return shown(
-        ProblemList,
-        progress,
-        timing_mode=timing_mode_word(progress.timing_mode),
-        problems=[_listed(problem, reached.get(problem.slug, UNTRIED)) for problem in catalogue.problems],
-    )
+    return problem_list_of(catalogue, progress)
 
 
 def _listed(problem: scheduler_pb2.ProblemSummary, reached: rankings_pb2.ProblemProgress) -> ListedProblem:
@@ -193,9 +187,17 @@ def gpu_types_of(answer: prices_pb2.ListPricesResponse) -> GpuTypes:
     )
 
 
-def problem_summary_of(problem: scheduler_pb2.ProblemSummary) -> ProblemSummary:
-    """A problem of the catalogue."""
-    return ProblemSummary(**_problem_fields(problem))
+def problem_list_of(
+    catalogue: scheduler_pb2.ListProblemsResponse, progress: rankings_pb2.ListProgressResponse
+) -> ProblemList:
+    """The catalogue, with what has been reached in each problem."""
+    reached = {one.slug: one for one in progress.problems}
+    return shown(
+        ProblemList,
+        progress,
+        timing_mode=timing_mode_word(progress.timing_mode),
+        problems=[_listed(problem, reached.get(problem.slug, UNTRIED)) for problem in catalogue.problems],
+    )
 
 
 def problem_detail_of(answer: scheduler_pb2.GetProblemResponse) -> ProblemDetail:
