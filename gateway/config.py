@@ -14,6 +14,8 @@ from pydantic_settings import SettingsConfigDict
 from servicekit.settings.config import CommaSeparated, ServiceSettings
 from vocabulary.ports import USUAL_PORTS, usual_target
 
+ADDRESSES = "pages.json"
+"""The addresses of the built page, a list such as `["/", "/problems/:slug"]`."""
 _ORIGIN = re.compile(r"https?://[^/?#@*\s]+", re.IGNORECASE)
 _EXAMPLE = "http://localhost:3000"
 
@@ -59,6 +61,13 @@ class GatewaySettings(ServiceSettings):
     none."""
     stream_window_bytes: int = 1024 * 1024
     """Bytes that a client may fall behind the fastest client of the same job before it is dropped; it then resumes."""
+
+    @field_validator("web_dir")
+    @classmethod
+    def _is_built(cls, folder: Path) -> Path:
+        if not (folder / ADDRESSES).is_file():
+            raise ValueError(f"{folder} holds no built page ({ADDRESSES}): name web/dist, which `make web` writes")
+        return folder
 
     @field_validator("allowed_origins")
     @classmethod

@@ -42,6 +42,7 @@ export default defineConfig({
               name: "markdown",
               test: /node_modules[\\/](markdown-it|linkify-it|mdurl|uc\.micro|entities|punycode\.js)[\\/]/,
             },
+            { name: "vim", test: /node_modules[\\/]@replit[\\/]/ },
             { name: "vendor", test: /node_modules[\\/]/ },
           ],
         },

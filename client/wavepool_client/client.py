@@ -198,6 +198,10 @@ class Client(GatewayClient):
         """The MI300X compiler's report on a submission that was compiled; `listing` has the instructions."""
         return self.ask("GET", SUBMISSIONS, submission_id, "isa")
 
+    def samples(self, submission_id: str, test_id: int | None = None) -> dict[str, Any]:
+        """The samples of a submission that was measured, by session, of all its test cases or of one."""
+        return self.ask("GET", SUBMISSIONS, submission_id, "samples", test_id=test_id)
+
     def machines(self, *, include_ended: bool = False) -> list[dict[str, Any]]:
         """The machines of the pool."""
         return list(self.ask("GET", "machines", include_ended=include_ended)["machines"])

@@ -90,6 +90,9 @@ PANELS: dict[str, dict[str, Entry]] = {
             "rankings.compare", ("wavepool compare job_01J… job_01K…", "wavepool compare job_01J… job_01K… --json")
         ),
         "isa": Entry("reports.isa", ("wavepool isa job_01J…", "wavepool isa job_01J… --json | jq -r .listing")),
+        "samples": Entry(
+            "reports.samples", ("wavepool samples job_01J…", "wavepool samples job_01J… --test 2 --csv > samples.csv")
+        ),
         "report": Entry("reports.report", ("wavepool report job_01J… -o result.json",)),
         "verify": Entry(
             "reports.verify_report",

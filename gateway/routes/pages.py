@@ -15,9 +15,9 @@ from starlette.routing import Match, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
+from gateway.config import ADDRESSES
+
 APPLICATION = "index.html"
-ADDRESSES = "pages.json"
-"""The addresses of pages, a list such as `["/", "/problems/:slug"]`."""
 ENCODINGS = {"br": ".br", "gzip": ".gz"}
 """The suffixes of the compressed files that the build leaves beside each file, by encoding, the smallest first."""
 # The name of an asset changes with its content.

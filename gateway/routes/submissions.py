@@ -18,6 +18,7 @@ from gateway.submissions.allowance import rate_limit_headers
 from gateway.submissions.bodies import SubmissionQuery, SubmissionRequest
 from gateway.submissions.compilation import compiled_of, listing_of
 from gateway.submissions.run_frames import isa_fields
+from gateway.submissions.samples import SubmissionSamples, samples_of
 from gateway.submissions.views import (
     NewSubmission,
     SignedReport,
@@ -106,6 +107,17 @@ async def get_submission_isa(submission_id: str, account: TheAccount, gateway: T
         why = "it did not compile" if is_over(job) else "it is not compiled yet"
         raise ProblemError(Problem(404, f"Submission {submission_id} has no ISA: {why}."))
     return SubmissionIsa(id=submission_id, listing=listing_of(compiled), **isa_fields(compiled.isa))
+
+
+@router.get("/{submission_id}/samples", responses=problems(404))
+async def get_submission_samples(
+    submission_id: str,
+    account: TheAccount,
+    gateway: TheGateway,
+    test_id: Annotated[int | None, Query(description="Only this test case, from 1. Default: all.")] = None,
+) -> SubmissionSamples:
+    """Get every sample of a submission's benchmark in order, once it has ended, and the readings of instruments."""
+    return samples_of(await account_jobs.job_of(gateway.upstreams, account, submission_id), test_id)
 
 
 @router.get("/{submission_id}/report", response_model=SignedReport, responses=problems(404))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, cast
 
-from wavepool.executor.v1.run_event_pb2 import VERDICT_UNSPECIFIED, Finished, WrongAnswer
+from wavepool.executor.v1.run_event_pb2 import VERDICT_UNSPECIFIED, Finished
 from wavepool.scheduler.v1.scheduler_pb2 import JOB_STATE_CANCELLED
 from wavepool.submission.v1.submission_pb2 import RUN_MODE_SAMPLE, RUN_MODE_SANDBOX
 
+from gateway.submissions.debug_info import debug_info
 from gateway.submissions.run_frames import benchmarked_fields, isa_fields, profile_fields, test_entries
 from gateway.submissions.verdicts import final_status
 from gateway.words.enum_names import verdict_name
@@ -92,29 +93,3 @@ def _outputs(text: str) -> Any:  # noqa: ANN401 - JSON has no narrower type
     if len(values) == 1:
         return next(iter(values.values()))
     return {"multi": True, "names": list(values), "values": list(values.values())}
-
-
-def debug_info(wrong: WrongAnswer, message: str) -> dict[str, Any]:
-    """The differences of the outputs; the first mismatches are keyed by their index, such as "(3, 17)"."""
-    differences: dict[str, dict[str, Any]] = {}
-    for mismatch in wrong.first_mismatches:
-        key = _index_key(mismatch.index)
-        unique = key if key not in differences else f"{key} {mismatch.output}"
-        differences[unique] = {
-            "expected": mismatch.expected,
-            "actual": mismatch.actual,
-            "diff": mismatch.difference,
-            "output": mismatch.output,
-        }
-    return {
-        "max_difference": wrong.max_difference,
-        "mean_difference": wrong.mean_difference,
-        "mismatch_count": wrong.mismatch_count,
-        "element_count": wrong.element_count,
-        "sample_differences": differences,
-        "message": message,
-    }
-
-
-def _index_key(index: Sequence[int]) -> str:
-    return f"({', '.join(str(place) for place in index)})"

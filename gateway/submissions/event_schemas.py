@@ -225,6 +225,46 @@ class Difference(TypedDict):
     output: Annotated[str, Field(description="The output that it is an element of.")]
 
 
+_Cell = Annotated[
+    float | str | None,
+    Field(description='"NaN", "Infinity" and "-Infinity" are strings. Null: no such element, or not compared.'),
+]
+
+
+class ErrorWindow(TypedDict):
+    """The elements around the first wrong one, at most 16 x 16, in rows of cells.
+
+    They are of the output's last two dimensions; an output of one dimension is cut into rows of 16 or fewer.
+    """
+
+    output: str
+    origin: Annotated[list[int], Field(description="Index of the first cell in the whole output.")]
+    expected: list[list[_Cell]]
+    actual: list[list[_Cell]]
+    wrong: Annotated[
+        list[list[bool | None]],
+        Field(description="By the problem's tolerance: cells with unequal values may be right."),
+    ]
+
+
+class ErrorMap(TypedDict):
+    """Where the wrong elements lie, in at most 32 x 32 cells.
+
+    The output is a matrix here: its last dimension is the columns, all others are the rows. An output of one dimension
+    is cut into at most 32 rows of `output_columns`.
+    """
+
+    output: str
+    output_rows: int
+    output_columns: int
+    cell_rows: Annotated[int, Field(description="Rows of the output that a cell stands for, at the edge fewer.")]
+    cell_columns: Annotated[int, Field(description="Columns of the output that a cell stands for, at the edge fewer.")]
+    shares: Annotated[
+        list[list[float | None]],
+        Field(description="The share of wrong elements of those compared, 0 to 1, by cell. Null: none was compared."),
+    ]
+
+
 class DebugInfo(TypedDict, total=False):
     """The differences of wrong outputs; empty for a sample that passed."""
 
@@ -233,6 +273,8 @@ class DebugInfo(TypedDict, total=False):
     mismatch_count: int
     element_count: int
     sample_differences: Annotated[dict[str, Difference], Field(description='By index, such as "(3, 17)".')]
+    window: Annotated[ErrorWindow | None, Field(description="Null: no single element is wrong, or it is not known.")]
+    map: Annotated[ErrorMap | None, Field(description="Of the output of `window`.")]
     message: str
 
 

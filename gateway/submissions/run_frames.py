@@ -84,7 +84,8 @@ class Frame:
 
 def test_entry(result: TestResult) -> dict[str, Any]:
     """The outcome of one test case."""
-    return {"test_id": result.test_id, "name": result.name, "status": "PASSED" if result.passed else "FAILED"}
+    status = "PASSED" if result.passed else "NOT_RUN" if result.not_run else "FAILED"
+    return {"test_id": result.test_id, "name": result.name, "status": status}
 
 
 def test_entries(results: Iterable[TestResult]) -> list[dict[str, Any]]:

@@ -87,7 +87,14 @@ VerdictWord = Annotated[str, _VERDICTS]
 VerdictName = Annotated[VerdictWord, AfterValidator(partial(_one_of, _VERDICTS))]
 """One of a request, which must be known."""
 FinalStatusWord = Annotated[str, _FINAL_STATUSES]
-TestStatusWord = Annotated[str, _listed("TestStatus", "The outcome of a test case.", ("PASSED", "FAILED"))]
+TestStatusWord = Annotated[
+    str,
+    _listed(
+        "TestStatus",
+        "The outcome of a test case. NOT_RUN: one before it failed, so that nothing is known of it.",
+        ("PASSED", "FAILED", "NOT_RUN"),
+    ),
+]
 TimingWord = Annotated[
     str,
     _listed("Timing", "How far a time can be believed; only VALID ones rank.", _upper(run_event_pb2.Timing)),

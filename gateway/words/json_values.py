@@ -25,6 +25,13 @@ def json_safe(value: object) -> Any:  # noqa: ANN401 - JSON has no narrower type
     return value
 
 
+def worded(value: float) -> float | str:
+    """The value, or "NaN", "Infinity" or "-Infinity" in its place, where null would say that there is no value."""
+    if math.isfinite(value):
+        return value
+    return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+
+
 def to_json(value: object) -> bytes:
     """The value as one line of JSON."""
     return orjson.dumps(json_safe(value))

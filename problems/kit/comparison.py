@@ -90,10 +90,20 @@ def compare(
     for start, part, reference, scale in chunks(actual, expected, condition):
         difference = difference_of(part, reference)
         error = difference / unit_of(part.dtype, scale, tolerance)
-        wrong = ~(np.abs(error) <= tolerance.units)
         tally.add(difference, error)
-        tally.add_mismatches(start, np.flatnonzero(wrong), part, reference, difference)
+        tally.add_mismatches(start, np.flatnonzero(_is_wrong(error, tolerance)), part, reference, difference)
     return tally.comparison(actual.shape, tolerance)
+
+
+def wrong_among(
+    actual: NDArray[Any], expected: NDArray[Any], condition: NDArray[Any], tolerance: Tolerance
+) -> NDArray[np.bool_]:
+    """Mark the wrong ones of some elements, each beside its own reference and condition."""
+    return _is_wrong(difference_of(actual, expected) / unit_of(actual.dtype, condition, tolerance), tolerance)
+
+
+def _is_wrong(error: NDArray[np.float64], tolerance: Tolerance) -> NDArray[np.bool_]:
+    return ~(np.abs(error) <= tolerance.units)
 
 
 def joined(parts: Sequence[Comparison]) -> Comparison:

@@ -145,10 +145,17 @@ def _row_norms(matrix: Matrix) -> Matrix:
 
 @dataclass(frozen=True)
 class RowCheck:
-    """The rows of a product that were compared element by element; `precision` is that of a failed comparison."""
+    """The rows of a product that were compared element by element.
+
+    `precision` is that of a failed comparison. `rows` are their numbers; the arrays have these rows.
+    """
 
     comparison: Comparison
     precision: Precision | None
+    rows: NDArray[np.intp]
+    actual: NDArray[Any]
+    expected: NDArray[np.float64]
+    condition: NDArray[np.float64]
 
 
 def check_product(output: NDArray[Any], factors: Factors, tolerance: Tolerance, rng: np.random.Generator) -> RowCheck:
@@ -171,7 +178,7 @@ def _compared(
     condition = factors.roundings * np.abs(expected) + factors.sums * sum_condition(absolute, left.shape[1])
     comparison = compare(actual, expected, condition, tolerance)
     precision = None if comparison.passed else precision_of(actual, expected, condition, tolerance)
-    return RowCheck(_as_in(output.shape, comparison, rows), precision)
+    return RowCheck(_as_in(output.shape, comparison, rows), precision, rows, actual, expected, condition)
 
 
 def _as_in(shape: tuple[int, ...], comparison: Comparison, rows: NDArray[np.intp]) -> Comparison:

@@ -96,6 +96,7 @@ async def test_the_printed_address_leads_from_a_solution_to_its_verdict(wavepool
         browser = await playwright.chromium.launch(executable_path=launcher(tmp_path), args=ARGUMENTS)
         page = await browser.new_page()
         await page.goto(address[1])
+        await page.get_by_role("link", name="All problems").click()
         await page.get_by_role("link", name="Leaky ReLU", exact=True).click()
         await page.get_by_role("heading", name="Leaky ReLU", exact=True).wait_for()
         await page.get_by_role("textbox", name="HIP source").fill(reference("leaky-relu"))

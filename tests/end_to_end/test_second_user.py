@@ -87,7 +87,7 @@ def test_a_second_user_submits_pays_and_stays_unknown_to_the_first(
     assert 0 < account["charged_usd"] < 5.0
     assert done("admin", "accounts", "show", name) == account
     # The first user is an administrator, and still has only own jobs.
-    for path in ("", "/events", "/isa", "/report"):
+    for path in ("", "/events", "/isa", "/samples", "/report"):
         assert http.get(f"/api/v1/submissions/{first}{path}").status_code == 404
         assert wavepool.http.get(f"/api/v1/submissions/{own['id']}{path}").status_code == 404
     assert http.post(f"/api/v1/submissions/{first}/cancel").status_code == 404

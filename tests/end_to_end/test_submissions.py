@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from statistics import median
 
 import pytest
 
@@ -72,6 +73,14 @@ def test_an_accepted_submission_reports_times_and_costs(wavepool: Wavepool) -> N
     final = story[-1].data
     assert final["avg_runtime_ms"] > 0
     assert len(final["benchmark_results"]) == len(results)
+    cases = wavepool.http.get(f"/api/v1/submissions/{final['submission_id']}/samples").json()["cases"]
+    assert [case["test_id"] for case in cases] == [result["test_id"] for result in results]
+    for case, result in zip(cases, results, strict=True):
+        sessions = [session["samples_ms"] for session in case["sessions"]]
+        assert [session["session"] for session in case["sessions"]] == list(range(1, len(sessions) + 1))
+        assert [median(samples) for samples in sessions] == pytest.approx(result["session_medians_ms"])
+        assert sum(map(len, sessions)) == result["samples"]
+        assert case["instruments"] == []
 
 
 def test_a_wrong_kernel_is_shown_where_it_differs(wavepool: Wavepool) -> None:
@@ -82,6 +91,14 @@ def test_a_wrong_kernel_is_shown_where_it_differs(wavepool: Wavepool) -> None:
     for index, difference in differences.items():
         assert re.fullmatch(r"\(\d+(, \d+)*\)", index)
         assert difference["expected"] != difference["actual"]
+    window, error_map = (final.data["debug_info"][name] for name in ("window", "map"))
+    assert any(any(row) for row in window["wrong"])
+    assert any(share for row in error_map["shares"] for share in row)
+    statuses_of_tests = [test["status"] for test in final.data["test_results"]]
+    assert statuses_of_tests[final.data["passed_tests"] :] == [
+        "FAILED",
+        *["NOT_RUN"] * (final.data["total_tests"] - final.data["passed_tests"] - 1),
+    ]
 
 
 def test_a_compile_error_carries_the_compilers_words_and_the_line(wavepool: Wavepool) -> None:

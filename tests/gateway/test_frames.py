@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any, cast
 
 import pytest
@@ -10,9 +11,12 @@ from wavepool.executor.v1 import run_event_pb2
 from wavepool.scheduler.v1 import scheduler_pb2
 from wavepool.submission.v1 import submission_pb2
 
+from gateway.http.errors import ProblemError
 from gateway.submissions.end_frames import end_frame
 from gateway.submissions.frames import encode, frame_of
 from gateway.submissions.run_frames import Frame, Setting, isa_fields
+from gateway.submissions.samples import samples_of
+from gateway.words.json_values import to_json
 from tests.gateway.arbitrary_messages import messages
 from tests.gateway.documented import check_event
 from tests.gateway.job_events import (
@@ -304,6 +308,113 @@ def test_wrong_answer_frame_keys_the_first_mismatches_by_index() -> None:
     assert (frame.fields["passed_tests"], frame.fields["total_tests"]) == (0, 1)
 
 
+def wrong_in_a_corner() -> run_event_pb2.Finished:
+    """An output of 40 x 3 whose first element is wrong; the window's second row was not compared."""
+    wrong = run_event_pb2.Finished()
+    wrong.CopyFrom(WRONG)
+    wrong.wrong_answer.window.CopyFrom(
+        run_event_pb2.ErrorWindow(
+            output="y",
+            origin=[0, 0],
+            rows=2,
+            columns=3,
+            expected=[1, 2, math.inf, 0, 0, 0],
+            actual=[math.nan, 2, -math.inf, 0, 0, 0],
+            wrong=[True, False, True, False, False, False],
+            compared=[True, True, True, False, False, False],
+        )
+    )
+    wrong.wrong_answer.error_map.CopyFrom(
+        run_event_pb2.ErrorMap(
+            output="y",
+            output_rows=40,
+            output_columns=3,
+            cell_rows=20,
+            cell_columns=3,
+            rows=2,
+            columns=1,
+            wrong=[3, 0],
+            compared=[12, 0],
+        )
+    )
+    return wrong
+
+
+def test_wrong_answer_frame_tells_nan_from_what_was_not_compared() -> None:
+    info = shown(ended(9, wrong_in_a_corner())).fields["debug_info"]
+    assert info["window"] == {
+        "output": "y",
+        "origin": [0, 0],
+        "expected": [[1, 2, "Infinity"], [None, None, None]],
+        "actual": [["NaN", 2, "-Infinity"], [None, None, None]],
+        "wrong": [[True, False, True], [None, None, None]],
+    }
+    assert (info["map"]["shares"], info["map"]["cell_rows"], info["map"]["output_rows"]) == ([[0.25], [None]], 20, 40)
+
+
+def test_a_result_of_an_older_machine_has_no_window_and_no_map() -> None:
+    info = shown(ended(9, WRONG)).fields["debug_info"]
+    assert (info["window"], info["map"]) == (None, None)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [{"rows": 3}, {"rows": -2, "columns": -3}, {"compared": [True]}, {"origin": [0] * 17}],
+)
+def test_a_window_that_is_not_whole_is_left_out(changed: dict[str, Any]) -> None:
+    wrong = wrong_in_a_corner()
+    wrong.wrong_answer.window.MergeFrom(run_event_pb2.ErrorWindow(**changed))
+    assert shown(ended(9, wrong)).fields["debug_info"]["window"] is None
+
+
+def test_the_largest_window_and_map_stay_below_their_bound_and_larger_ones_are_left_out() -> None:
+    wrong = wrong_in_a_corner()
+    window, error_map = wrong.wrong_answer.window, wrong.wrong_answer.error_map
+    least = -2.2250738585072014e-308
+    window.CopyFrom(
+        run_event_pb2.ErrorWindow(
+            output="y" * 10_000,
+            origin=[2**62] * 16,
+            rows=16,
+            columns=16,
+            expected=[least] * 256,
+            actual=[least] * 256,
+            wrong=[False] * 256,
+            compared=[True] * 256,
+        )
+    )
+    error_map.CopyFrom(
+        run_event_pb2.ErrorMap(
+            output="y" * 10_000,
+            output_rows=2**62,
+            output_columns=2**62,
+            cell_rows=2**62,
+            cell_columns=2**62,
+            rows=32,
+            columns=32,
+            wrong=[7] * 1024,
+            compared=[2**62 + 1] * 1024,
+        )
+    )
+    info = shown(ended(9, wrong)).fields["debug_info"]
+    assert 10_000 < len(to_json({"window": info["window"], "map": info["map"]})) < 48 * 1024
+    window.rows, error_map.columns = 32, 64
+    for one in (window.expected, window.actual, window.wrong, window.compared, error_map.wrong, error_map.compared):
+        cast("Any", one).extend(list(one))
+    info = shown(ended(9, wrong)).fields["debug_info"]
+    assert (info["window"], info["map"]) == (None, None)
+
+
+def test_tests_after_the_one_that_failed_are_said_not_to_have_run() -> None:
+    wrong = run_event_pb2.Finished()
+    wrong.CopyFrom(WRONG)
+    wrong.test_results.add(test_id=2, name="n = 2048", not_run=True, total_tests=2)
+    wrong.total_tests = 2
+    fields = shown(ended(9, wrong)).fields
+    assert [result["status"] for result in fields["test_results"]] == ["FAILED", "NOT_RUN"]
+    assert (fields["passed_tests"], fields["total_tests"]) == (0, 2)
+
+
 def test_mismatches_at_one_index_of_two_outputs_are_both_kept() -> None:
     both = [run_event_pb2.Mismatch(index=[0], output=name) for name in ("values", "indices")]
     wrong = run_event_pb2.WrongAnswer(first_mismatches=both)
@@ -376,6 +487,18 @@ def test_no_event_crashes_and_every_frame_is_strict_json(
     data = json.loads(lines[2].removeprefix("data: "), parse_constant=pytest.fail)
     assert data["status"] == frame.status
     assert_exact(data)
+
+
+@given(messages(scheduler_pb2.Job), st.none() | st.integers(-1, 20))
+def test_no_result_crashes_and_no_sample_is_lost(job: scheduler_pb2.Job, test_id: int | None) -> None:
+    try:
+        found = samples_of(job, test_id)
+    except ProblemError as error:
+        assert error.problem.status == 404  # noqa: PT017 - both ends are right
+        return
+    results = [one for one in job.result.benchmarked.results if test_id in {None, one.test_id}]
+    for case, result in zip(found.cases, results, strict=True):
+        assert sum(len(session.samples_ms) for session in case.sessions) == len(result.sample_ns)
 
 
 def assert_exact(value: Any) -> None:

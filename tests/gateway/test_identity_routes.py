@@ -217,6 +217,7 @@ NEEDS = [
     ("read", "GET", "/api/v1/submissions/job_1/events"),
     ("read", "GET", "/api/v1/events?topic=submissions"),
     ("read", "GET", "/api/v1/submissions/job_1/isa"),
+    ("read", "GET", "/api/v1/submissions/job_1/samples"),
     ("read", "GET", "/api/v1/submissions/job_1/report"),
     ("submit", "POST", "/api/v1/submissions"),
     ("submit", "POST", "/api/v1/submissions/job_1/cancel"),

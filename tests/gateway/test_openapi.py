@@ -146,5 +146,5 @@ def test_states_and_verdicts_are_enums_that_expect_others(document: dict[str, An
         for field in fields & set(schema.get("properties", {}))
         if "$ref" not in str(schema["properties"][field])
     }
-    # The one is a place, such as github.com/alice, and the other is taken in any case.
-    assert bare == {"AddedKey.origin", "FairnessDocument.policy"}
+    # The first is a place, such as github.com/alice, the second an index, and the third is taken in any case.
+    assert bare == {"AddedKey.origin", "ErrorWindow.origin", "FairnessDocument.policy"}

@@ -6,6 +6,9 @@ import re
 from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
+
+from gateway.config import GatewaySettings
 
 WEB = Path(__file__).resolve().parents[2] / "web"
 SOURCES = [path for path in sorted((WEB / "src").rglob("*.*")) if ".test." not in path.name]
@@ -22,6 +25,11 @@ def test_no_file_loads_from_another_host_or_writes_markup(path: Path) -> None:
     assert path == MARKDOWN or "innerHTML" not in text.replace("dangerouslySetInnerHTML", "innerHTML")
     # Braces hold what a script sets, which the policy allows.
     assert not re.search(r"<[^>]+\s(?:style|on[a-z]+)=(?!\{)", text)
+
+
+def test_a_folder_without_the_built_page_is_refused_with_the_way_out(tmp_path: Path) -> None:
+    with pytest.raises(ValidationError, match=r"holds no built page \(pages.json\): name web/dist"):
+        GatewaySettings(web_dir=tmp_path)
 
 
 def test_each_built_file_is_there_in_every_encoding() -> None:

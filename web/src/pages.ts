@@ -4,6 +4,8 @@ export const pages = {
   home: "/",
   problems: "/problems",
   problem: "/problems/:slug",
+  leaderboard: "/leaderboard",
+  problemLeaderboard: "/problems/:slug/leaderboard",
   submission: "/submissions/:id",
   documentation: "/api/docs",
 } as const;

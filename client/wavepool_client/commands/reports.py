@@ -1,7 +1,8 @@
-"""`wavepool isa`, `wavepool report` and `wavepool verify`."""
+"""`wavepool isa`, `wavepool samples`, `wavepool report` and `wavepool verify`."""
 
 from __future__ import annotations
 
+import csv
 import json
 import sys
 from pathlib import Path
@@ -22,7 +23,15 @@ from wavepool_client.commands.options import (
 from wavepool_client.errors import InputError, WavepoolError
 from wavepool_client.exit_codes import ExitCode
 from wavepool_client.terminal.output import print_json, results, say
+from wavepool_client.terminal.result_printing import table_of
 from wavepool_client.text.isa import isa_text
+from wavepool_client.text.measured_samples import (
+    SAMPLE_COLUMNS,
+    SESSION_COLUMNS,
+    instrument_texts,
+    sample_lines,
+    session_rows,
+)
 from wavepool_client.text.timing import timing_text
 from wavepool_client.verification import (
     NotVerifiedError,
@@ -49,6 +58,27 @@ def isa(gateway: Client, submission_id: IdArgument) -> Shown:
     for text in (isa_text(found), str(found.get("listing") or "")):
         if text:
             results.print(text, markup=False)
+
+
+@answered
+def samples(
+    gateway: Client,
+    submission_id: IdArgument,
+    *,
+    test: Annotated[
+        int | None, typer.Option("--test", metavar="N", min=1, help="Only this test case. Default: all.")
+    ] = None,
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print each sample as a line of CSV.")] = False,
+) -> Shown:
+    """Show the samples that the times of a submission are made of."""
+    found = gateway.samples(submission_id, test)
+    if as_csv:
+        csv.writer(sys.stdout, lineterminator="\n").writerows([SAMPLE_COLUMNS, *sample_lines(found)])
+        raise typer.Exit
+    yield found
+    yield table_of(SESSION_COLUMNS, session_rows(found))
+    for text in instrument_texts(found):
+        results.print(text, markup=False)
 
 
 def report(

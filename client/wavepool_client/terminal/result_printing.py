@@ -94,10 +94,13 @@ def _print_mismatches(debug_info: object) -> None:
 
 
 def _print_failed_tests(entries: object) -> None:
-    """Prints the tests that failed; those that passed are only counted."""
-    for entry in cast("list[dict[str, Any]]", entries or []):
+    """Prints the tests that failed, and how many were not run; those that passed are only counted."""
+    tests = cast("list[dict[str, Any]]", entries or [])
+    for entry in tests:
         if entry.get("status") == "FAILED":
             results.print(f"test {entry.get('test_id')} failed: {entry.get('name')}", markup=False)
+    if not_run := sum(entry.get("status") == "NOT_RUN" for entry in tests):
+        results.print(f"{counted(not_run, 'test')} not run")
 
 
 def _element(value: object) -> object:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 from wavepool.executor.v1 import run_event_pb2
 from wavepool.scheduler.v1 import scheduler_pb2
@@ -75,5 +74,5 @@ def _case_to_proto(problem: Problem, case: Case, dtype: str, roofs: Roofs | None
 
 def _text(value: Any) -> str:  # noqa: ANN401 - sizes, scalars and whatever else a problem needs
     """A number, or numbers with commas between them; empty if it is something else, which the case's name has."""
-    numbers: Sequence[Any] = value if isinstance(value, tuple) else [value]
+    numbers = cast("tuple[Any, ...]", value) if isinstance(value, tuple) else (value,)
     return ", ".join(map(str, numbers)) if all(isinstance(one, int | float) for one in numbers) else ""

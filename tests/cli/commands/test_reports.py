@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import csv
 import json
 from pathlib import Path
 
@@ -49,6 +50,52 @@ def test_the_isa_is_shown_with_figures_and_instructions(gateway: ScriptedGateway
     assert "MI300X add: 12 VGPR, 8 SGPR" in shown.out
     assert "  ; 3: c[i] = [bold];\n    s_endpgm" in shown.out
     assert wavepool("isa", "job_1", "--json", "--endpoint", gateway.endpoint).json == answer
+
+
+SAMPLES = {
+    "id": "job_1",
+    "cases": [
+        {
+            "test_id": 2,
+            "name": "n = 2048, [odd]",
+            "sessions": [
+                {
+                    "session": 1,
+                    "samples_ms": [2.4, 2.5],
+                    "replaced": [{"index": 1, "ms": 9.0, "cause": "clock"}],
+                },
+                {"session": 2, "samples_ms": [2.6], "replaced": []},
+            ],
+            "instruments": [
+                {"sample": 2, "time_ms": 9.5, "clock_mhz": 2100.0, "temperature_celsius": None, "power_watts": 612.0}
+            ],
+        }
+    ],
+}
+
+
+def test_samples_are_shown_by_session_with_the_state_of_the_device(gateway: ScriptedGateway) -> None:
+    gateway.on("GET", "/api/v1/submissions/job_1/samples", Answer(SAMPLES))
+
+    out = wavepool("samples", "job_1", "--endpoint", gateway.endpoint).out
+    rows = [line.split() for line in out.splitlines()]
+    assert rows[0] == ["test", "session", "samples", "median", "least", "most", "taken", "again"]
+    assert rows[1][4:] == ["1", "2", "2.45", "ms", "2.4", "ms", "2.5", "ms", "clock"]
+    assert rows[2][4:6] == ["2", "1"]
+    assert "n = 2048, [odd]: 2100 to 2100 MHz, 612 to 612 W" in out
+
+
+def test_samples_are_printed_as_json_or_as_lines_of_csv_for_one_test_case(gateway: ScriptedGateway) -> None:
+    gateway.on("GET", "/api/v1/submissions/job_1/samples", Answer(SAMPLES))
+
+    assert wavepool("samples", "job_1", "--json", "--endpoint", gateway.endpoint).json == SAMPLES
+    ran = wavepool("samples", "job_1", "--test", "2", "--csv", "--endpoint", gateway.endpoint)
+    assert ran.status == ExitCode.ACCEPTED
+    first, *lines = csv.reader(ran.out.splitlines())
+    assert [dict(zip(first, line, strict=True))["ms"] for line in lines] == ["2.4", "2.5", "2.6"]
+    assert lines[1][2:7] == ["1", "1", "2.5", "9.0", "clock"]
+    assert lines[2][1:] == ["n = 2048, [odd]", "2", "2", "2.6", "", "", "9.5", "2100.0", "", "612.0"]
+    assert gateway.asked("GET", "/api/v1/submissions/job_1/samples")[-1].path.endswith("?test_id=2")
 
 
 def test_a_key_given_by_hand_needs_no_pool() -> None:

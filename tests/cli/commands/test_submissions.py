@@ -334,14 +334,16 @@ def test_show_tells_the_whole_result_of_a_submission_that_is_over(gateway: Scrip
         "test_results": [
             {"test_id": 1, "name": "2x2", "status": "PASSED"},
             {"test_id": 2, "name": "2x3", "status": "FAILED"},
+            {"test_id": 3, "name": "3x3", "status": "NOT_RUN"},
         ],
         "passed_tests": 1,
-        "total_tests": 2,
+        "total_tests": 3,
     }
     job = {"id": JOB, "state": "FINISHED", "status": "RUNTIME_ERROR", "cost_usd": 0.5, "result": result}
     gateway.on("GET", f"{SUBMISSIONS}/{JOB}", Answer(job))
     out = wavepool("show", JOB, "--endpoint", gateway.endpoint).out
-    for text in (result["message"], "signal 11", "my last words", "test 2 failed: 2x3", "tests 1/2", "cost $0.500000"):
+    told = ("signal 11", "my last words", "test 2 failed: 2x3", "1 test not run", "tests 1/3", "cost $0.500000")
+    for text in (result["message"], *told):
         assert str(text) in out, out
 
 

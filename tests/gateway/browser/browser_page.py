@@ -1,11 +1,10 @@
 """A page in a real browser, with the checks that the tests make."""
 
-# ruff: noqa: E501 - the scripts are JavaScript
-
 from __future__ import annotations
 
 from typing import Any
 
+from axe_playwright_python.async_playwright import Axe
 from playwright.async_api import Page
 from wavepool.executor.v1.run_event_pb2 import Finished
 from wavepool.submission.v1.submission_pb2 import RunMode
@@ -14,41 +13,9 @@ from tests.gateway.job_events import whole_run
 from tests.gateway.running_gateway import RunningGateway
 from tests.gateway.scripted_scheduler import PROBLEM
 
-ACCESSIBILITY = """() => {
-  const name = (node) => (node.getAttribute("aria-label") || node.labels?.[0]?.textContent || node.textContent || node.alt || node.title || "").trim();
-  const shown = (node) => node.getClientRects().length > 0;
-  const all = (selector) => [...document.querySelectorAll(selector)].filter(shown);
-  const complaints = [];
-  for (const node of all("button, a[href], input, select, textarea")) if (!name(node)) complaints.push(`no name: ${node.outerHTML}`);
-  for (const node of all("img")) if (!node.hasAttribute("alt")) complaints.push(`no alt: ${node.outerHTML}`);
-  const ids = [...document.querySelectorAll("[id]")].map((node) => node.id);
-  if (new Set(ids).size !== ids.length) complaints.push("an id is used twice");
-  for (const node of document.querySelectorAll("[aria-labelledby], [aria-describedby], label[for]"))
-    for (const attribute of ["aria-labelledby", "aria-describedby", "for"])
-      if (node.hasAttribute(attribute) && !document.getElementById(node.getAttribute(attribute))) complaints.push(`${attribute} leads nowhere: ${node.outerHTML}`);
-  if (all("h1").length !== 1) complaints.push("a page has one h1");
-  if (!document.documentElement.lang) complaints.push("no language");
-  if (all("main").length !== 1) complaints.push("a page has one main");
-  for (const node of all("table")) if (!node.caption && !node.closest("article")) complaints.push("a table has no caption");
-  return complaints;
-}"""
-
-CONTRAST = """() => {
-  const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
-  const rgba = (colour) => { canvas.clearRect(0, 0, 1, 1); canvas.fillStyle = colour; canvas.fillRect(0, 0, 1, 1); return [...canvas.getImageData(0, 0, 1, 1).data]; };
-  const luminance = ([r, g, b]) => [r, g, b].map((v) => v / 255).map((v) => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)).reduce((sum, v, at) => sum + v * [0.2126, 0.7152, 0.0722][at], 0);
-  const backdrop = (node) => { for (let at = node; at; at = at.parentElement) { const colour = rgba(getComputedStyle(at).backgroundColor); if (colour[3] === 255) return colour; } return [255, 255, 255]; };
-  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-  const poor = [];
-  while (walker.nextNode()) {
-    const node = walker.currentNode.parentElement;
-    if (!walker.currentNode.textContent.trim() || !node.getClientRects().length || node.closest(":disabled, noscript, textarea, .visually-hidden")) continue;
-    const [light, dark] = [luminance(rgba(getComputedStyle(node).color)), luminance(backdrop(node))].sort((a, b) => b - a);
-    const ratio = (light + 0.05) / (dark + 0.05);
-    if (ratio < 4.5) poor.push(`${ratio.toFixed(2)} ${node.className} ${node.textContent.slice(0, 40)}`);
-  }
-  return poor;
-}"""
+# WCAG 2.2 at level AA, and what axe's authors hold for good practice.
+STANDARDS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+AXE: Any = Axe()
 
 PROBLEM_PAGE = f"/problems/{PROBLEM.slug}"
 
@@ -83,7 +50,13 @@ class BrowserPage:
         """The source in the editor."""
         return "\n".join(await self.page.locator("#code .cm-line").all_inner_texts()).replace("\n\n", "\n")
 
+    async def open_options(self) -> None:
+        """Shows all that can be chosen beside the source."""
+        if not await self.page.locator("#gpu-select").is_visible():
+            await self.page.click("#extras summary")
+
     async def choose(self, mode: str) -> None:
+        await self.open_options()
         await self.page.click(f".modes label:has(input[value={mode}])")
 
     async def submit(self) -> None:
@@ -108,10 +81,14 @@ class BrowserPage:
         self.gateway.services.scheduler.script_of_next_job = whole_run(mode, result, steps)
 
     async def accessibility(self) -> list[str]:
-        return await self.page.evaluate(ACCESSIBILITY)
-
-    async def poor_contrast(self) -> list[str]:
-        return await self.page.evaluate(CONTRAST)
+        """What axe finds against it: the rule, what is wrong, and where."""
+        found: Any = await AXE.run(self.page, options={"runOnly": STANDARDS, "resultTypes": ["violations"]})
+        violations: list[dict[str, Any]] = found.response["violations"]
+        return [
+            f"{violation['id']}: {node['failureSummary']} {node['html']}"
+            for violation in violations
+            for node in violation["nodes"]
+        ]
 
     async def overflow_pixels(self) -> int:
         return await self.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")

@@ -40,7 +40,6 @@ async def test_the_list_of_problems_is_searched_and_the_address_holds_the_search
     await web.page.click("th >> text=Difficulty")
     await expect(web.page.locator("th[aria-sort=ascending]")).to_have_text("Difficulty")
     assert await web.accessibility() == []
-    assert await web.poor_contrast() == []
     await rows.first.locator("a").click()
     await web.is_ready()
     assert web.page.url == web.gateway.url + PROBLEM_PAGE
@@ -84,7 +83,6 @@ async def test_the_list_shows_what_was_reached_and_is_filtered_and_sorted_by_it(
     await web.page.wait_for_url("**/problems?status=tried&sort=record")
     await expect(rows.locator("a")).to_have_text(["Vector-Addition"])
     assert await web.accessibility() == []
-    assert await web.poor_contrast() == []
 
 
 @pytest.mark.usefixtures("three_problems")
@@ -116,7 +114,6 @@ async def test_a_statement_has_its_parameters_and_what_the_hardware_allows(
     await expect(cases.nth(1).locator("td").nth(1)).to_have_text(NO_TIME)
     assert services.refusals.calls["GetProblem"]
     assert await web.accessibility() == []
-    assert await web.poor_contrast() == []
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -127,18 +124,7 @@ async def test_the_list_of_problems_fits_a_phone(web: BrowserPage, gateway: Runn
     await web.page.goto(f"{gateway.url}/problems")
     await expect(web.page.locator(".problems tbody tr")).to_have_count(1)
     assert await web.accessibility() == []
-    assert await web.poor_contrast() == []
     assert await web.overflow_pixels() == 0
-
-
-async def test_the_first_page_goes_on_with_the_problem_that_was_shown_last(
-    web: BrowserPage, gateway: RunningGateway
-) -> None:
-    await web.page.goto(f"{gateway.url}/#token=wp_user")
-    await web.page.wait_for_url("**/problems")
-    await web.open()
-    await web.page.goto(gateway.url)
-    await web.page.wait_for_url(f"**{PROBLEM_PAGE}")
 
 
 async def test_a_result_needs_no_scrolling_of_the_page(web: BrowserPage) -> None:

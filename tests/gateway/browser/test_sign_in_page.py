@@ -55,6 +55,8 @@ async def running(scripted: ScriptedServices, billing_target: str) -> AsyncGener
 
 async def leave_for_the_provider(web: BrowserPage, issuer: str, path: str = "/") -> None:
     await web.page.goto(web.gateway.url + path)
+    if path == "/":
+        await web.page.click("#welcome-sign-in")
     await web.page.click("#sign-in-button")
     await web.page.wait_for_url(f"{issuer}/interaction/*")
 
@@ -136,6 +138,7 @@ async def test_signing_out_ends_this_browsers_own_token_and_not_the_one_that_was
     async with httpx.AsyncClient(base_url=web.gateway.url, headers=bearer, trust_env=False) as http:
         typed = (await http.post("/api/v1/tokens", json={"name": "laptop", "lifetime_seconds": 3600})).json()["token"]
         await web.page.click("#token-button")
+        await web.page.click("text=With an API token")
         await web.page.fill("#token-input", typed)
         await web.page.keyboard.press("Enter")
         await expect(web.page.locator("#token-dialog")).to_be_hidden()
@@ -223,11 +226,14 @@ async def test_a_code_that_the_provider_does_not_take_is_refused(
 
 async def test_the_dialog_is_accessible(web: BrowserPage, identity_provider: RunningProvider) -> None:
     await web.page.goto(web.gateway.url)
-    await expect(web.page.locator("#sign-in-hint")).to_have_text(
-        f"at {urlsplit(identity_provider.issuer).netloc}; or use an API token:"
-    )
+    await web.page.click("#welcome-sign-in")
+    await expect(web.page.locator("#sign-in-hint")).to_have_text(f"at {urlsplit(identity_provider.issuer).netloc}")
     assert await web.accessibility() == []
-    assert await web.poor_contrast() == []
+    # A token is the second way.
+    await expect(web.page.locator("#token-input")).to_be_hidden()
+    await web.page.click("text=With an API token")
+    await expect(web.page.locator("#token-input")).to_be_visible()
+    assert await web.accessibility() == []
     await web.page.focus("#sign-in-button")
     await web.page.keyboard.press("Enter")
     await web.page.wait_for_url(f"{identity_provider.issuer}/interaction/*")

@@ -2,29 +2,34 @@
 
 import { useQuery } from "@tanstack/preact-query";
 import type { ComponentChildren } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { useSearchParams } from "wouter-preact";
 import { Inline } from "../page/markdown";
 import { Table } from "../page/table";
+import { pages } from "../pages";
 import {
   type Answer,
   curl,
   type OpenApi,
   type Operation,
   type Parameter,
+  type Route,
   resolved,
+  routesByTag,
   type Schema,
-  typeOf,
+  schemasFound,
+  typeParts,
 } from "./openapi";
 
-interface Route {
-  path: string;
-  method: string;
-  operation: Operation;
-}
+const STREAM = "text/event-stream";
 
 export default function Documentation() {
+  const [query, setQuery] = useSearchParams();
+  const search = query.get("q") ?? "";
   const { data: api } = useQuery({
     queryKey: ["openapi"],
     queryFn: async (): Promise<OpenApi> => (await fetch("/api/openapi.json")).json(),
+    staleTime: Number.POSITIVE_INFINITY,
   });
   if (!api)
     return (
@@ -33,6 +38,8 @@ export default function Documentation() {
       </main>
     );
   const { title, version, description } = api.info;
+  const routes = [...routesByTag(api, search)];
+  const schemas = schemasFound(api, search);
   return (
     <main class="docs">
       <h1>
@@ -41,59 +48,150 @@ export default function Documentation() {
       <p class="intro">
         <Inline text={description} /> <a href="/api/openapi.json">OpenAPI document</a>
       </p>
-      {[...byTag(api)].map(([tag, routes]) => (
+      <search class="docs-search">
+        <label>
+          <span class="field-label">Search</span>
+          <input
+            id="search"
+            type="search"
+            value={search}
+            aria-keyshortcuts="/"
+            placeholder="submissions, operator, runtime_ms, …"
+            onInput={({ currentTarget: { value } }) => setQuery(value ? { q: value } : {}, { replace: true })}
+          />
+        </label>
+      </search>
+      {routes.map(([tag, ofTag]) => (
         <section key={tag}>
           <h2>{tag}</h2>
-          {routes.map((route) => (
-            <Card key={`${route.method} ${route.path}`} {...route} api={api} />
+          {ofTag.map((route) => (
+            <Card key={route.operation.operationId} {...route} api={api} />
           ))}
         </section>
       ))}
+      {schemas.length ? (
+        <section>
+          <h2>Schemas</h2>
+          {schemas.map((name) => (
+            <SchemaCard key={name} name={name} api={api} />
+          ))}
+        </section>
+      ) : null}
+      {routes.length || schemas.length ? null : <p class="empty">Nothing has all of these words.</p>}
     </main>
   );
 }
 
-function byTag({ paths }: OpenApi): Map<string, Route[]> {
-  const found = new Map<string, Route[]>();
-  for (const [path, operations] of Object.entries(paths))
-    for (const [method, operation] of Object.entries(operations)) {
-      const tag = operation.tags?.[0] ?? "other";
-      found.set(tag, [...(found.get(tag) ?? []), { path, method, operation }]);
+// A part that opens, by itself if the address names it. What is in it is made when it is opened.
+function Part({ id, head, children }: { id: string; head: ComponentChildren; children: () => ComponentChildren }) {
+  const [isOpen, setOpen] = useState(false);
+  useEffect(() => {
+    function arrive(): void {
+      if (location.hash !== `#${id}`) return;
+      setOpen(true);
+      document.getElementById(id)?.scrollIntoView();
     }
-  return found;
+    arrive();
+    addEventListener("hashchange", arrive);
+    return () => removeEventListener("hashchange", arrive);
+  }, [id]);
+  return (
+    <details id={id} class="card operation" open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>{head}</summary>
+      {isOpen ? <div class="body">{children()}</div> : null}
+    </details>
+  );
 }
 
 function Card({ path, method, operation, api }: Route & { api: OpenApi }) {
-  const body = resolved(operation.requestBody?.content?.["application/json"]?.schema, api);
-  const [example] = body?.examples ?? [];
+  const head = (
+    <>
+      <span class={`method ${method}`}>{method.toUpperCase()}</span>
+      <span class="path">{path}</span>
+      <span class="summary-text">{operation.summary}</span>
+    </>
+  );
   return (
-    <details class="card operation">
-      <summary>
-        <span class={`method ${method}`}>{method.toUpperCase()}</span>
-        <span class="path">{path}</span>
-        <span class="summary-text">{operation.summary}</span>
-      </summary>
-      <div class="body">
-        <p>
-          <Inline text={operation.description ?? ""} />
-        </p>
-        {operation.parameters?.length ? <Parameters list={operation.parameters} /> : null}
-        {body ? <Fields title="Body" schema={body} api={api} /> : null}
-        {example ? (
-          <section>
-            <h3>Example</h3>
-            {/* biome-ignore lint/a11y/noNoninteractiveTabindex: people scroll it with the keyboard */}
-            <pre tabIndex={0}>{curl(method, path, example)}</pre>
-          </section>
-        ) : null}
+    <Part id={operation.operationId} head={head}>
+      {() => <OperationBody path={path} method={method} operation={operation} api={api} />}
+    </Part>
+  );
+}
+
+function OperationBody({ path, method, operation, api }: Route & { api: OpenApi }) {
+  const body = operation.requestBody?.content?.["application/json"]?.schema;
+  const [example] = resolved(body, api)?.examples ?? [];
+  return (
+    <>
+      <Rights {...operation} />
+      <p>
+        <Inline text={operation.description ?? ""} />
+      </p>
+      {operation.parameters?.length ? <Parameters list={operation.parameters} /> : null}
+      {body ? <Fields title="Body" schema={body} api={api} /> : null}
+      {example ? (
         <section>
-          <h3>Answers</h3>
-          {Object.entries(operation.responses).map(([status, answer]) => (
-            <AnswerPart key={status} status={status} answer={answer} api={api} />
-          ))}
+          <h3>Example</h3>
+          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: people scroll it with the keyboard */}
+          <pre tabIndex={0}>{curl(method, path, example)}</pre>
         </section>
-      </div>
-    </details>
+      ) : null}
+      <section>
+        <h3>Answers</h3>
+        {Object.entries(operation.responses).map(([status, answer]) => (
+          <AnswerPart key={status} status={status} answer={answer} api={api} />
+        ))}
+      </section>
+    </>
+  );
+}
+
+function Rights({ "x-scope": scopes, "x-role": roles }: Operation) {
+  if (!scopes?.length) return null;
+  return (
+    <p class="rights">
+      <span class="badge">scope {scopes.join(" or ")}</span>{" "}
+      {roles?.length ? <span class="badge">role {roles.join(" or ")}</span> : null}
+    </p>
+  );
+}
+
+function SchemaCard({ name, api }: { name: string; api: OpenApi }) {
+  const schema = api.components.schemas[name] ?? {};
+  return (
+    <Part id={`schema-${name}`} head={<span class="path">{name}</span>}>
+      {() => (
+        <>
+          <p>
+            <Inline text={schema.description ?? ""} />
+          </p>
+          {schema.properties ? (
+            <Fields title="Fields" schema={schema} api={api} />
+          ) : (
+            <p>
+              <Type schema={schema} />
+            </p>
+          )}
+        </>
+      )}
+    </Part>
+  );
+}
+
+// A link leaves a search, which may not have found the schema.
+function Type({ schema }: { schema: Schema | undefined }) {
+  return (
+    <>
+      {typeParts(schema).map(({ text, isName }) =>
+        isName ? (
+          <a href={`${pages.documentation}#schema-${text}`} key={text}>
+            {text}
+          </a>
+        ) : (
+          text
+        ),
+      )}
+    </>
   );
 }
 
@@ -101,9 +199,7 @@ function Titled({ title, columns, rows }: { title: string; columns: string[]; ro
   return (
     <section>
       <h3>{title}</h3>
-      <div class="table-scroll">
-        <Table caption={title} columns={columns.map((column) => ({ title: column }))} rows={rows} />
-      </div>
+      <Table caption={title} columns={columns.map((column) => ({ title: column }))} rows={rows} />
     </section>
   );
 }
@@ -112,35 +208,52 @@ function Parameters({ list }: { list: Parameter[] }) {
   const rows = list.map(({ name, in: place, schema, description }) => [
     <code key="name">{name}</code>,
     place,
-    typeOf(schema),
+    <Type key="type" schema={schema} />,
     <Inline key="text" text={description ?? schema.description ?? ""} />,
   ]);
-  return <Titled title="Parameters" columns={["Parameter", "In", "Type", ""]} rows={rows} />;
+  return <Titled title="Parameters" columns={["Parameter", "In", "Type", "Meaning"]} rows={rows} />;
 }
 
 function Fields({ title, schema, api }: { title: string; schema: Schema; api: OpenApi }) {
-  const rows = Object.entries(schema.properties ?? {}).map(([name, field]) => [
+  const { properties = {}, required } = resolved(schema, api) ?? {};
+  const rows = Object.entries(properties).map(([name, field]) => [
     <code key="name">{name}</code>,
-    typeOf(field),
+    <Type key="type" schema={field} />,
     <Inline
       key="text"
-      text={(schema.required?.includes(name) ? "required. " : "") + (resolved(field, api)?.description ?? "")}
+      text={(required?.includes(name) ? "required. " : "") + (resolved(field, api)?.description ?? "")}
     />,
   ]);
-  return rows.length ? <Titled title={title} columns={["Field", "Type", ""]} rows={rows} /> : null;
+  return rows.length ? <Titled title={title} columns={["Field", "Type", "Meaning"]} rows={rows} /> : null;
 }
 
 function AnswerPart({ status, answer, api }: { status: string; answer: Answer; api: OpenApi }) {
   const [kind, content] = Object.entries(answer.content ?? {})[0] ?? ["", {}];
-  const schema = kind === "application/json" ? resolved(content.schema, api) : undefined;
   return (
     <>
       <p>
         <strong>{status} </strong>
         <Inline text={answer.description} />
-        {kind ? <code> {kind}</code> : null}
+        {kind ? <code> {kind}</code> : null} {content.schema?.$ref ? <Type schema={content.schema} /> : null}
       </p>
-      {schema ? <Fields title="Answer" schema={schema} api={api} /> : null}
+      {kind === "application/json" && content.schema ? (
+        <Fields title="Answer" schema={content.schema} api={api} />
+      ) : null}
+      {kind === STREAM ? <Frames schema={content.schema?.properties?.data?.contentSchema} api={api} /> : null}
     </>
   );
+}
+
+// What a stream may bring: each frame is one of these.
+function Frames({ schema, api }: { schema: Schema | undefined; api: OpenApi }) {
+  const frames = resolved(schema, api)?.anyOf ?? (schema ? [schema] : []);
+  const rows = frames.map((frame) => {
+    const whole = resolved(frame, api);
+    return [
+      <Type key="type" schema={frame} />,
+      <code key="status">{String(whole?.properties?.status?.const ?? "")}</code>,
+      <Inline key="text" text={whole?.description ?? ""} />,
+    ];
+  });
+  return rows.length ? <Titled title="Frames" columns={["Frame", "Status", "Meaning"]} rows={rows} /> : null;
 }

@@ -7,15 +7,15 @@ export interface SourceEditorCalls extends EditorCalls {
   onEditor: (editor: Editor | null) => void;
 }
 
-export function SourceEditor({ onEditor, onChange, onSubmit, onSample }: SourceEditorCalls) {
+export function SourceEditor({ onEditor, onChange, onSubmit, onSample, onFile }: SourceEditorCalls) {
   const host = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
-    const editor = new Editor(host.current as HTMLDivElement, { onChange, onSubmit, onSample });
+    const editor = new Editor(host.current as HTMLDivElement, { onChange, onSubmit, onSample, onFile });
     onEditor(editor);
     return () => {
       onEditor(null);
       editor.close();
     };
-  }, [onEditor, onChange, onSubmit, onSample]);
+  }, [onEditor, onChange, onSubmit, onSample, onFile]);
   return <div id="editor" class="editor" ref={host} />;
 }

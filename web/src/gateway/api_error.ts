@@ -10,6 +10,8 @@ export class ApiError extends Error {
     readonly status: number,
     message: string,
     readonly fields: FieldProblem[] = [],
+    // When it may be tried again, if the gateway said so.
+    readonly retryAfterSeconds: number | null = null,
   ) {
     super(message);
   }

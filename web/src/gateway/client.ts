@@ -45,5 +45,7 @@ export async function checked(response: Response): Promise<Response> {
   if (response.ok) return response;
   const isJson = (response.headers.get("content-type") ?? "").includes("json");
   const problem: Partial<Schemas["ProblemDocument"]> = isJson ? await response.json() : {};
-  throw new ApiError(response.status, problem.detail ?? `HTTP ${response.status}`, problem.errors ?? []);
+  const wait = Number.parseFloat(response.headers.get("retry-after") ?? "");
+  const detail = problem.detail ?? `HTTP ${response.status}`;
+  throw new ApiError(response.status, detail, problem.errors ?? [], Number.isFinite(wait) ? wait : null);
 }

@@ -4,11 +4,15 @@ import { keepPreviousData, QueryCache, QueryClient, queryOptions } from "@tansta
 import { showFailure } from "../page/alert";
 import { type Form, quoteQuery } from "../request/form";
 import { api, given } from "./client";
+import type { operations } from "./types";
 
 const RECENT = 50;
+const NEWEST = 10;
+// What helps if it is there; if not, nothing is said.
+const ASIDE = { isAside: true };
 
 export const queries = new QueryClient({
-  queryCache: new QueryCache({ onError: showFailure }),
+  queryCache: new QueryCache({ onError: (error, { meta }) => meta === ASIDE || showFailure(error) }),
   // Whoever asks is told at once; a request that a change of the network drops was repeated already.
   defaultOptions: { queries: { retry: false, refetchOnWindowFocus: false } },
 });
@@ -19,6 +23,8 @@ export const costs = queryOptions({
   queryKey: ["costs"],
   queryFn: () => given(api.GET("/api/v1/costs", { params: { query: { page_size: 1 } } })),
 });
+
+export const limits = queryOptions({ queryKey: ["limits"], queryFn: () => given(api.GET("/api/v1/limits")) });
 
 // What may be asked for; the first is the default.
 export const gpuTypes = queryOptions({
@@ -61,6 +67,21 @@ export function submission(id: string) {
 
 export const SUBMISSIONS = ["submissions"];
 
+export const newestSubmissions = queryOptions({
+  queryKey: [...SUBMISSIONS, "newest"],
+  queryFn: () => given(api.GET("/api/v1/submissions", { params: { query: { page_size: NEWEST } } })),
+});
+
+export type RankingQuery = operations["list_rankings"]["parameters"]["query"];
+
+export function ranking(query: RankingQuery) {
+  return queryOptions({
+    queryKey: ["ranking", query],
+    queryFn: () => given(api.GET("/api/v1/rankings", { params: { query } })),
+    placeholderData: keepPreviousData,
+  });
+}
+
 // The newest of this user's.
 export function submissionsOf(problem: string) {
   return queryOptions({
@@ -69,13 +90,37 @@ export function submissionsOf(problem: string) {
   });
 }
 
-// Until the answer to a new choice is there, that to the one before stays.
+// The most that what is chosen costs.
 export function quote(form: Form) {
   const query = quoteQuery(form);
   return queryOptions({
     queryKey: ["quote", query],
     queryFn: () => given(api.GET("/api/v1/quote", { params: { query } })),
-    placeholderData: keepPreviousData,
     enabled: form.gpuType !== "",
+    meta: ASIDE,
+  });
+}
+
+// What the pool has of each GPU type.
+export const availability = queryOptions({
+  queryKey: ["availability"],
+  queryFn: async () => (await given(api.GET("/api/v1/availability"))).gpu_types,
+  staleTime: 60_000,
+  meta: ASIDE,
+});
+
+const WHY_EVERY_MS = 5000;
+
+// Why a submission waits.
+export function why(id: string, isAsked: boolean) {
+  return queryOptions({
+    queryKey: ["why", id],
+    queryFn: () => {
+      const params = { path: { submission_id: id }, query: { machines: 0 } };
+      return given(api.GET("/api/v1/submissions/{submission_id}/why", { params }));
+    },
+    enabled: isAsked,
+    refetchInterval: WHY_EVERY_MS,
+    meta: ASIDE,
   });
 }

@@ -86,6 +86,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/submissions/{submission_id}/samples": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get Submission Samples */
+        get: operations["get_submission_samples"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/submissions/{submission_id}/report": {
         parameters: {
             query?: never;
@@ -2195,6 +2212,17 @@ export interface components {
             /** Speedup High */
             speedup_high: number;
         };
+        /** CaseSamples */
+        CaseSamples: {
+            /** Test Id */
+            test_id: number;
+            /** Name */
+            name: string;
+            /** Sessions */
+            sessions: components["schemas"]["SessionSamples"][];
+            /** Instruments */
+            instruments: components["schemas"]["InstrumentReading"][];
+        };
         /** CaseTime */
         CaseTime: {
             timing: components["schemas"]["Timing"];
@@ -2542,6 +2570,8 @@ export interface components {
             sample_differences?: {
                 [key: string]: components["schemas"]["Difference"];
             };
+            window?: components["schemas"]["ErrorWindow"] | null;
+            map?: components["schemas"]["ErrorMap"] | null;
             /** Message */
             message?: string;
         };
@@ -2732,6 +2762,34 @@ export interface components {
          * @enum {string}
          */
         Endpoint: "checker" | "benchmark" | "full" | "sample" | "sandbox";
+        /** ErrorMap */
+        ErrorMap: {
+            /** Output */
+            output: string;
+            /** Output Rows */
+            output_rows: number;
+            /** Output Columns */
+            output_columns: number;
+            /** Cell Rows */
+            cell_rows: number;
+            /** Cell Columns */
+            cell_columns: number;
+            /** Shares */
+            shares: (number | null)[][];
+        };
+        /** ErrorWindow */
+        ErrorWindow: {
+            /** Output */
+            output: string;
+            /** Origin */
+            origin: number[];
+            /** Expected */
+            expected: (number | string | null)[][];
+            /** Actual */
+            actual: (number | string | null)[][];
+            /** Wrong */
+            wrong: (boolean | null)[][];
+        };
         /** Explanation */
         Explanation: {
             /** Id */
@@ -2964,6 +3022,19 @@ export interface components {
             /** Months Left High */
             months_left_high: number | null;
             task_costs: components["schemas"]["TaskCosts"] | null;
+        };
+        /** InstrumentReading */
+        InstrumentReading: {
+            /** Sample */
+            sample: number;
+            /** Time Ms */
+            time_ms: number;
+            /** Clock Mhz */
+            clock_mhz: number | null;
+            /** Temperature Celsius */
+            temperature_celsius: number | null;
+            /** Power Watts */
+            power_watts: number | null;
         };
         /** IsaHint */
         IsaHint: {
@@ -4322,6 +4393,15 @@ export interface components {
              */
             description?: string;
         };
+        /** ReplacedSample */
+        ReplacedSample: {
+            /** Index */
+            index: number;
+            /** Ms */
+            ms: number;
+            /** Cause */
+            cause: string;
+        };
         /** ReportSignature */
         ReportSignature: {
             /** Keyid */
@@ -4777,6 +4857,15 @@ export interface components {
          * @enum {string}
          */
         SchedulerPluginKind: "ordering" | "placement";
+        /** SessionSamples */
+        SessionSamples: {
+            /** Session */
+            session: number | null;
+            /** Samples Ms */
+            samples_ms: number[];
+            /** Replaced */
+            replaced: components["schemas"]["ReplacedSample"][];
+        };
         /** SignInOptions */
         SignInOptions: {
             /** Enabled */
@@ -5327,6 +5416,13 @@ export interface components {
             /** Truncated */
             truncated?: boolean;
         };
+        /** SubmissionSamples */
+        SubmissionSamples: {
+            /** Id */
+            id: string;
+            /** Cases */
+            cases: components["schemas"]["CaseSamples"][];
+        };
         /** TakenSnapshot */
         TakenSnapshot: {
             /** Id */
@@ -5428,7 +5524,7 @@ export interface components {
          * TestStatus
          * @enum {string}
          */
-        TestStatus: "PASSED" | "FAILED";
+        TestStatus: "PASSED" | "FAILED" | "NOT_RUN";
         /** TimedRun */
         TimedRun: {
             /** Run Index */
@@ -7050,6 +7146,29 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SubmissionIsa"];
+                };
+            };
+        };
+    };
+    get_submission_samples: {
+        parameters: {
+            query?: {
+                test_id?: number | null;
+            };
+            header?: never;
+            path: {
+                submission_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SubmissionSamples"];
                 };
             };
         };

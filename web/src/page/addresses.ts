@@ -12,6 +12,12 @@ export function submissionAddress(id: string): string {
   return pages.submission.replace(":id", encodeURIComponent(id));
 }
 
+// `way` is how the times were measured, by the names in the address; what is empty is the default.
+export function leaderboardAddress(slug: string, way: Record<string, string> = {}): string {
+  const query = new URLSearchParams(Object.entries(way).filter(([, value]) => value));
+  return pages.problemLeaderboard.replace(":slug", encodeURIComponent(slug)) + (query.size ? `?${query}` : "");
+}
+
 // What a link brings leaves the address at once; what else is behind the `#` stays.
 export function takeBrought(): Brought | null {
   const fields = new URLSearchParams(location.hash.slice(1));

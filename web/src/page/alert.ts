@@ -23,10 +23,15 @@ export function guarded<Values extends unknown[]>(action: (...values: Values) =>
 
 export function showFailure(error: unknown): void {
   if (!(error instanceof ApiError)) throw error;
+  askAgain(error);
+  alert.value = error;
+}
+
+// A token that has ended is asked for, whoever was refused.
+export function askAgain(error: ApiError): void {
   if (error.status === 401) {
     asksForToken.value = signedIn()
       ? "Your sign-in has ended; sign in again."
       : "This token is unknown, revoked or expired, or its user is disabled; enter another.";
   }
-  alert.value = error;
 }

@@ -24,10 +24,12 @@ export function figure(value: Value): string {
   return isNumber(value) ? significant(value) : NONE;
 }
 
-export function dollars(value: Value): string {
+// A small sum has six digits, or, if `leastDigits` is given, only those that it needs.
+export function dollars(value: Value, leastDigits?: number): string {
   if (!isNumber(value)) return NONE;
   const digits = value !== 0 && Math.abs(value) < 1 ? 6 : 2;
-  return `$${value.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits })}`;
+  const options = { minimumFractionDigits: leastDigits ?? digits, maximumFractionDigits: digits };
+  return `$${value.toLocaleString("en-US", options)}`;
 }
 
 // All digits that a float can be told from its neighbours by.

@@ -13,6 +13,9 @@ import { switchTheme } from "./theme";
 export function Header() {
   return (
     <header class="site-header">
+      <button type="button" class="skip-link" onClick={skipToContent}>
+        Skip to the content
+      </button>
       <Link class="brand" href={pages.home} aria-label="Wavepool, start again">
         <img src={icon} alt="" width="28" height="28" />
         <span>Wavepool</span>
@@ -21,6 +24,9 @@ export function Header() {
         {hasToken.value ? <Account /> : null}
         <Link class="quiet-link" href={pages.problems}>
           Problems
+        </Link>
+        <Link class="quiet-link" href={pages.leaderboard}>
+          Leaderboard
         </Link>
         <Link class="quiet-link" href={pages.documentation}>
           API
@@ -69,4 +75,13 @@ function Account() {
       )}
     </>
   );
+}
+
+// Past what every page begins with: to the editor if there is one.
+function skipToContent() {
+  const main = document.querySelector("main");
+  const editor = main?.querySelector("#editor")?.shadowRoot?.getElementById("code");
+  const isShown = Boolean(editor?.getClientRects().length);
+  if (main && !isShown) main.tabIndex = -1;
+  (isShown ? editor : main)?.focus();
 }

@@ -5,14 +5,21 @@ import { navigate } from "wouter-preact/use-browser-location";
 import { pages } from "../pages";
 
 const GO_MS = 1500;
-const PLACES: Record<string, string> = { p: pages.problems, a: pages.documentation };
+const PLACES: Record<string, string> = {
+  h: pages.home,
+  p: pages.problems,
+  l: pages.leaderboard,
+  a: pages.documentation,
+};
 const KEYS: [string, string][] = [
   ["Ctrl or Cmd + Enter", "run the source"],
   ["Ctrl or Cmd + '", "run its sample"],
-  ["F8", "go to the compiler's next diagnostic"],
+  ["F8, Shift + F8", "go to the compiler's next diagnostic, or to the one before"],
   ["Escape, then Tab", "leave the editor"],
   ["/", "search"],
+  ["g h", "go to the first page"],
   ["g p", "go to the problems"],
+  ["g l", "go to the leaderboard"],
   ["g a", "go to the interface's documentation"],
   ["?", "show this list"],
 ];

@@ -21,7 +21,7 @@ test("nothing has a style in its element, and columns are aligned all the same",
   const shown = html("| a | b |\n|---|--:|\n| 1 | 2 |");
   expect(shown).not.toContain("style=");
   expect(shown).toContain('<td class="number">2</td>');
-  expect(shown).toContain('<div class="table-scroll">');
+  expect(shown).toContain('<div class="table-scroll" tabindex="0">');
 });
 
 test("each block has its tag and its text", () => {

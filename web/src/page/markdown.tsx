@@ -9,7 +9,7 @@ const { rules } = markdown.renderer;
 // The page has the first heading.
 rules.heading_open = (tokens, at) => `<h${level(tokens[at]?.tag)}>`;
 rules.heading_close = (tokens, at) => `</h${level(tokens[at]?.tag)}>\n`;
-rules.table_open = () => '<div class="table-scroll"><table>\n';
+rules.table_open = () => '<div class="table-scroll" tabindex="0"><table>\n';
 rules.table_close = () => "</table></div>\n";
 rules.link_open = (tokens, at, options, _, renderer) => {
   tokens[at]?.attrSet("rel", "noreferrer");

@@ -1,4 +1,7 @@
-// What this browser remembers: the token, a sign-in that has begun, drafts, the theme, the last problem.
+// What this browser remembers: the token, a sign-in that has begun, drafts, the theme, the last problem, how somebody
+// wants the editor, and what was asked for last.
+
+import { type Choices, choicesOf } from "../editor/choices";
 
 const TOKEN = "wavepool.token";
 const SIGNED_IN = "wavepool.signed-in";
@@ -6,6 +9,46 @@ const SIGN_IN = "wavepool.sign-in";
 const THEME = "wavepool.theme";
 const PANES = "wavepool.panes";
 const LAST_PROBLEM = "wavepool.problem";
+const EDITOR = "wavepool.editor";
+const REQUEST = "wavepool.request";
+
+// A store that may be full, or switched off; what it does not take is known as long as this page is open.
+class Store {
+  readonly #storage: () => Storage;
+  readonly #values = new Map<string, string>();
+
+  constructor(storage: () => Storage) {
+    this.#storage = storage;
+  }
+
+  getItem(name: string): string | null {
+    return this.#values.get(name) ?? this.#tried((storage) => storage.getItem(name)) ?? null;
+  }
+
+  // False if only this page knows it now, and a later one what was there before.
+  setItem(name: string, value: string): boolean {
+    const isKept = this.#tried((storage) => storage.setItem(name, value) ?? true) ?? false;
+    if (isKept) this.#values.delete(name);
+    else this.#values.set(name, value);
+    return isKept;
+  }
+
+  removeItem(name: string): void {
+    this.#values.delete(name);
+    this.#tried((storage) => storage.removeItem(name));
+  }
+
+  #tried<Result>(action: (storage: Storage) => Result): Result | null {
+    try {
+      return action(this.#storage());
+    } catch {
+      return null;
+    }
+  }
+}
+
+const local = new Store(() => localStorage);
+const session = new Store(() => sessionStorage);
 
 export interface BegunSignIn {
   state: string;
@@ -16,7 +59,7 @@ export interface BegunSignIn {
 }
 
 export function token(): string {
-  return localStorage.getItem(TOKEN) ?? "";
+  return local.getItem(TOKEN) ?? "";
 }
 
 export function rememberToken(value: string): void {
@@ -25,7 +68,7 @@ export function rememberToken(value: string): void {
 
 // The id of the token, if a sign-in made it.
 export function signedIn(): string {
-  return localStorage.getItem(SIGNED_IN) ?? "";
+  return local.getItem(SIGNED_IN) ?? "";
 }
 
 export function rememberSignedIn(tokenId: string): void {
@@ -34,38 +77,58 @@ export function rememberSignedIn(tokenId: string): void {
 
 // A sign-in that has begun belongs to its tab, and its answer is taken once.
 export function rememberSignIn(begun: BegunSignIn): void {
-  sessionStorage.setItem(SIGN_IN, JSON.stringify(begun));
+  session.setItem(SIGN_IN, JSON.stringify(begun));
 }
 
 export function takeSignIn(): BegunSignIn | null {
-  const begun = sessionStorage.getItem(SIGN_IN);
-  sessionStorage.removeItem(SIGN_IN);
+  const begun = session.getItem(SIGN_IN);
+  session.removeItem(SIGN_IN);
   return begun ? JSON.parse(begun) : null;
 }
 
 export function draft(name: string): string | null {
-  return localStorage.getItem(`wavepool.draft.${name}`);
+  return local.getItem(`wavepool.draft.${name}`);
 }
 
-export function rememberDraft(name: string, code: string): void {
-  try {
-    localStorage.setItem(`wavepool.draft.${name}`, code);
-  } catch {
-    // The browser's store is full; the text stays in the editor.
-  }
+// False if only this page knows it now.
+export function rememberDraft(name: string, code: string): boolean {
+  return local.setItem(`wavepool.draft.${name}`, code);
+}
+
+export function forgetDraft(name: string): void {
+  local.removeItem(`wavepool.draft.${name}`);
+}
+
+export function editorChoices(): Choices {
+  return choicesOf(local.getItem(EDITOR));
+}
+
+export function rememberEditorChoices(choices: Choices): void {
+  keep(EDITOR, JSON.stringify(choices));
+}
+
+// What this tab asked for last, as `request/form.ts` reads it; of a new tab, what any has.
+export function request(): string | null {
+  return session.getItem(REQUEST) ?? local.getItem(REQUEST);
+}
+
+// All of it in this tab; the lasting part in new ones, too.
+export function rememberRequest(whole: string, lasting: string): void {
+  session.setItem(REQUEST, whole);
+  keep(REQUEST, lasting);
 }
 
 export function theme(): string | null {
-  return localStorage.getItem(THEME);
+  return local.getItem(THEME);
 }
 
 export function rememberTheme(value: string): void {
-  localStorage.setItem(THEME, value);
+  keep(THEME, value);
 }
 
 // The widths of panes, as `pane_widths.ts` reads them.
 export function paneWidths(): string | null {
-  return localStorage.getItem(PANES);
+  return local.getItem(PANES);
 }
 
 export function rememberPaneWidths(widths: string): void {
@@ -74,7 +137,7 @@ export function rememberPaneWidths(widths: string): void {
 
 // The problem that was shown last.
 export function lastProblem(): string {
-  return localStorage.getItem(LAST_PROBLEM) ?? "";
+  return local.getItem(LAST_PROBLEM) ?? "";
 }
 
 export function rememberProblem(slug: string): void {
@@ -88,6 +151,6 @@ export function onTokenOfAnotherTab(action: () => void): void {
 }
 
 function keep(name: string, value: string): void {
-  if (value) localStorage.setItem(name, value);
-  else localStorage.removeItem(name);
+  if (value) local.setItem(name, value);
+  else local.removeItem(name);
 }

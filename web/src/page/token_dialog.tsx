@@ -13,6 +13,7 @@ export function TokenDialog() {
   const dialog = useRef<HTMLDialogElement>(null);
   const input = useRef<HTMLInputElement>(null);
   const [failure, setFailure] = useState("");
+  const [canSignIn, setCanSignIn] = useState(false);
   useEffect(() => {
     if (reason === null) {
       dialog.current?.close();
@@ -71,16 +72,22 @@ export function TokenDialog() {
           void accept();
         }}
       >
-        <h2 id="token-heading">Your API token</h2>
-        {reason === null ? null : <SignInOffer onFailure={setFailure} />}
-        <p>
-          <code>wavepool up</code> prints a link that signs you in once, and leaves a token in{" "}
-          <code>.wavepool/token</code>. This browser makes a token of its own of it, for 30 days, and remembers that.
-        </p>
-        <label class="field-label" for="token-input">
-          Token
-        </label>
-        <input id="token-input" type="password" autocomplete="off" spellcheck={false} required ref={input} />
+        <h2 id="token-heading">Sign in</h2>
+        {reason === null ? null : <SignInOffer onFailure={setFailure} onOffer={setCanSignIn} />}
+        <details class="token-part" open={!canSignIn}>
+          <summary>With an API token</summary>
+          <p>
+            <code>wavepool up</code> prints a link that signs you in once, and leaves a token in{" "}
+            <code>.wavepool/token</code>. This browser makes a token of its own of it, for 30 days, and remembers that.
+          </p>
+          <label class="field-label" for="token-input">
+            Token
+          </label>
+          <input id="token-input" type="password" autocomplete="off" spellcheck={false} required ref={input} />
+          <button class="button primary" type="submit">
+            Use this token
+          </button>
+        </details>
         <p id="token-error" class="field-error" role="alert" hidden={!failure}>
           {failure}
         </p>
@@ -88,27 +95,31 @@ export function TokenDialog() {
           <button id="token-forget" class="button" type="button" onClick={() => void forget()}>
             {store.signedIn() ? "Sign out" : "Forget"}
           </button>
-          <button class="button primary" type="submit">
-            Use this token
-          </button>
         </div>
       </form>
     </dialog>
   );
 }
 
-function SignInOffer({ onFailure }: { onFailure: (reason: string) => void }) {
+function SignInOffer({
+  onFailure,
+  onOffer,
+}: {
+  onFailure: (reason: string) => void;
+  onOffer: (isThere: boolean) => void;
+}) {
   const [options, setOptions] = useState<Schemas["SignInOptions"] | null>(null);
   const [hint, setHint] = useState("");
   useEffect(() => {
     signIn.signInOptions().then(
       (offer) => {
         setOptions(offer.enabled ? offer : null);
-        setHint(offer.enabled ? `at ${new URL(offer.issuer).host}; or use an API token:` : "");
+        onOffer(offer.enabled);
+        setHint(offer.enabled ? `at ${new URL(offer.issuer).host}` : "");
       },
       (error: ApiError) => setHint(`Nobody can sign in now: ${error.message}`),
     );
-  }, []);
+  }, [onOffer]);
   if (!options && !hint) return null;
   return (
     <div id="sign-in" class="sign-in">

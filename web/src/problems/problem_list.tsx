@@ -6,6 +6,7 @@ import type { Schemas } from "../gateway/client";
 import { gpuTypes, reachedIn } from "../gateway/queries";
 import { problemAddress } from "../page/addresses";
 import { count, milliseconds } from "../page/format";
+import { Select } from "../page/select";
 import {
   type Choice,
   type Column,
@@ -198,37 +199,9 @@ function Filters({
         name="GPU"
         value={choice.gpuType}
         options={[...otherGpus, CPU]}
-        names={{ "": defaultGpu ?? "" }}
+        anyway={defaultGpu ?? "default"}
         onChange={(gpuType) => onChange({ gpuType })}
       />
     </search>
-  );
-}
-
-function Select({
-  name,
-  value,
-  options,
-  names = {},
-  onChange,
-}: {
-  name: string;
-  value: string;
-  options: string[];
-  names?: Record<string, string>;
-  onChange: (value: string) => void;
-}) {
-  return (
-    <label>
-      <span class="field-label">{name}</span>
-      <select value={value} onChange={({ currentTarget }) => onChange(currentTarget.value)}>
-        <option value="">{names[""] ?? "any"}</option>
-        {[...new Set([...options, ...(value ? [value] : [])])].map((option) => (
-          <option value={option} key={option}>
-            {names[option] ?? option.toLowerCase()}
-          </option>
-        ))}
-      </select>
-    </label>
   );
 }

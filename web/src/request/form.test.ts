@@ -1,6 +1,16 @@
 import { expect, test } from "vitest";
 import { ApiError } from "../gateway/api_error";
-import { EMPTY_FORM, type Form, quoteQuery, requestOf, withFallback, withGpu } from "./form";
+import {
+  EMPTY_FORM,
+  type Form,
+  quoteQuery,
+  rememberedForm,
+  requestOf,
+  toRemember,
+  withFallback,
+  withGpu,
+  withOffered,
+} from "./form";
 
 const FORM: Form = { ...EMPTY_FORM, gpuType: "MI300X" };
 const SUBJECT = { slug: "softmax", dtype: "float16" };
@@ -37,4 +47,30 @@ test("what is asked for anyway is no fallback of its own", () => {
 
 test("a launch plan that is not JSON is refused before anything is sent", () => {
   expect(() => requestOf({ ...FORM, launchPlan: "{" }, "x", SUBJECT)).toThrow(ApiError);
+});
+
+test("a tab remembers all that was asked for, and a new one what is of no single problem", () => {
+  const form: Form = {
+    ...FORM,
+    mode: "benchmark",
+    timing: "hot",
+    fallbacks: ["MI210"],
+    launchPlan: "{}",
+    definition: "d",
+  };
+  const [whole, lasting] = toRemember(form).map(rememberedForm);
+  expect(whole).toEqual(form);
+  expect(lasting).toEqual({ ...form, launchPlan: "", definition: "" });
+});
+
+test.each([null, "", "{", "7", "null", '{"mode":"later","timing":7,"eighths":"x","fallbacks":[7],"profile":"yes"}'])(
+  "what another version of the page left, %j, is no failure",
+  (kept) => {
+    expect(rememberedForm(kept)).toEqual(EMPTY_FORM);
+  },
+);
+
+test("what is offered no longer is not asked for", () => {
+  const form = { ...FORM, gpuType: "GONE", fallbacks: ["MI210", "GONE", "MI300X"] };
+  expect(withOffered(form, ["MI300X", "MI210"])).toMatchObject({ gpuType: "MI300X", fallbacks: ["MI210"] });
 });

@@ -35,6 +35,39 @@ export const EMPTY_FORM: Form = {
   definition: "",
 };
 
+const MODES: readonly Mode[] = ["full", "check", "benchmark", "sample", "sandbox"];
+const TIMINGS: readonly (Timing | "")[] = ["", "cold", "hot", "first-call"];
+
+// What a tab remembers, and the part that a new tab begins with: a plan and a definition belong to one problem.
+export function toRemember(form: Form): [whole: string, lasting: string] {
+  return [JSON.stringify(form), JSON.stringify({ ...form, launchPlan: "", definition: "" })];
+}
+
+// What was remembered may be of another version of this page.
+export function rememberedForm(text: string | null): Form {
+  let kept: Partial<Record<keyof Form, unknown>>;
+  try {
+    kept = { ...JSON.parse(text ?? "{}") };
+  } catch {
+    return EMPTY_FORM;
+  }
+  const { mode, timing, eighths, fallbacks } = kept;
+  return {
+    mode: MODES.find((one) => one === mode) ?? EMPTY_FORM.mode,
+    timing: TIMINGS.find((one) => one === timing) ?? EMPTY_FORM.timing,
+    profile: kept.profile === true,
+    gpuType: asText(kept.gpuType),
+    eighths: typeof eighths === "number" && eighths > 0 ? eighths : WHOLE_GPU,
+    fallbacks: Array.isArray(fallbacks) ? fallbacks.filter((one) => typeof one === "string") : [],
+    launchPlan: asText(kept.launchPlan),
+    definition: asText(kept.definition),
+  };
+}
+
+function asText(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
 export function isTimed({ mode }: Form): boolean {
   return TIMED.includes(mode);
 }
@@ -51,6 +84,12 @@ export function withGpu(form: Form, gpuType: string): Form {
 export function withFallback(form: Form, type: string, isWanted: boolean): Form {
   const others = form.fallbacks.filter((one) => one !== type);
   return { ...form, fallbacks: isWanted ? [...others, type] : others };
+}
+
+// Only what may be asked for now, whatever was asked for before.
+export function withOffered(form: Form, offered: readonly string[]): Form {
+  const gpuType = offered.includes(form.gpuType) ? form.gpuType : (offered[0] ?? "");
+  return withGpu({ ...form, fallbacks: form.fallbacks.filter((type) => offered.includes(type)) }, gpuType);
 }
 
 // The question of `GET /api/v1/quote`.
@@ -117,6 +156,6 @@ function parsed(plan: string): Record<string, unknown> {
   try {
     return JSON.parse(plan);
   } catch (error) {
-    throw new ApiError(0, `The launch plan is not JSON: ${(error as Error).message}`);
+    throw new ApiError(422, `The launch plan is not JSON: ${(error as Error).message}`);
   }
 }

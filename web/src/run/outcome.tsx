@@ -11,7 +11,7 @@ import type { Benchmark, Ended, TestResult } from "./frames";
 import { Kernels } from "./kernels";
 import { Profiled } from "./profiled";
 import type { Run } from "./run_state";
-import { isMeasured, isTimed, statusKind, timingKind, timingWord, verdictTitle } from "./verdicts";
+import { isMeasured, isTimed, statusKind, testKind, timingKind, timingWord, verdictTitle } from "./verdicts";
 
 // Shows a line of the source.
 export type GoTo = (line: number, column: number) => void;
@@ -27,7 +27,9 @@ export function Outcome({ run, goTo }: { run: Run; goTo: GoTo }) {
   const isMeasurement = final?.status === "BENCHMARKED";
   const times = isMeasurement ? (final.test_results as Benchmark[] | undefined) : undefined;
   const benchmarks = final?.benchmark_results ?? times ?? run.benchmarks;
-  const tests = run.tests.length || isMeasurement ? run.tests : ((final?.test_results ?? []) as TestResult[]);
+  const ended = isMeasurement ? [] : ((final?.test_results ?? []) as TestResult[]);
+  // Of the tests, the steps name those that passed, the end also one that failed and those that were not run.
+  const tests = ended.length ? ended : run.tests;
   const device = run.device ?? { name: final?.device ?? "", title: final?.device_title ?? "this machine" };
   return (
     <>
@@ -192,14 +194,14 @@ function Tests({ tests }: { tests: TestResult[] }) {
       <h3>Tests</h3>
       <ul class="tests">
         {tests.map(({ name, status }) => {
-          const passed = status === "PASSED";
+          const { kind, mark, word } = testKind(status);
           return (
-            <li class={passed ? "good" : "bad"} key={name}>
+            <li class={kind} key={name} title={word}>
               <span class="mark" aria-hidden="true">
-                {passed ? "✓" : "✗"}
+                {mark}
               </span>
               {name}
-              <span class="visually-hidden">{passed ? "passed" : "failed"}</span>
+              <span class="visually-hidden">{word}</span>
             </li>
           );
         })}

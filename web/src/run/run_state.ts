@@ -38,6 +38,9 @@ export interface Run {
   fallbacks: readonly string[];
   stages: Stage[];
   line: string;
+  // The last news of the queue, and of the machine's start.
+  queued: Schemas["InQueueEvent"] | null;
+  starting: Schemas["ProvisioningEvent"] | null;
   device: { name: string; title: string } | null;
   costUsd: number | null;
   compiled: Compiled | null;
@@ -56,6 +59,8 @@ export function emptyRun(mode: string, fallbacks: readonly string[] = [], profil
     fallbacks,
     stages: waiting(profile ? [...stages.slice(0, -1), "Profile", "Done"] : stages),
     line: "",
+    queued: null,
+    starting: null,
     device: null,
     costUsd: null,
     compiled: null,
@@ -96,10 +101,11 @@ function noted(run: Run, frame: Exclude<Frame, Ended>): Partial<Run> {
         tests: [],
         benchmarks: [],
         lines: [],
+        queued: frame,
         line: frame.message || `Position ${frame.position ?? "?"} in the queue`,
       };
     case "PROVISIONING":
-      return { line: provisioningLine(frame) };
+      return { starting: frame, line: provisioningLine(frame) };
     case "COMPILING":
       return {
         line: frame.cached ? "Already compiled" : `Compiling with ${frame.toolchain || "the device's compiler"}`,

@@ -1,10 +1,12 @@
 // The run that is followed.
 
-import { useEffect, useState } from "preact/hooks";
 import { dollars, seconds } from "../page/format";
+import { useNow } from "../page/now";
+import { CancelButton } from "./cancel_button";
 import { type GoTo, Outcome } from "./outcome";
 import type { Run, Stage } from "./run_state";
 import { endTitle, statusKind } from "./verdicts";
+import { Waiting } from "./waiting";
 
 const WORDS = { waiting: "not yet", active: "now", done: "done", failed: "ended here" };
 const TICK_MS = 100;
@@ -33,11 +35,7 @@ export function RunView({ run, goTo, onCancel, onReport }: RunCalls & { run: Run
             Signed report
           </button>
         ) : null}
-        {final ? null : (
-          <button id="cancel-button" class="button small danger" type="button" onClick={onCancel}>
-            Cancel
-          </button>
-        )}
+        {final ? null : <CancelButton costUsd={costUsd} onCancel={onCancel} />}
       </div>
       <p id="run-line" class="run-line">
         {final ? (device?.title ?? final.device_title ?? "") : run.line}
@@ -47,6 +45,7 @@ export function RunView({ run, goTo, onCancel, onReport }: RunCalls & { run: Run
           <StageItem key={stage.name} stage={stage} offsetMs={run.clockOffsetMs} />
         ))}
       </ol>
+      <Waiting run={run} />
       <div id="outcome" class="outcome">
         <Outcome run={run} goTo={goTo} />
       </div>
@@ -63,7 +62,7 @@ export function news(run: Run | null): string {
 function StageItem({ stage, offsetMs }: { stage: Stage; offsetMs: number }) {
   const { name, state, begin, end } = stage;
   const isActive = state === "active";
-  const now = useNow(isActive && begin !== null);
+  const now = useNow(TICK_MS, isActive && begin !== null);
   const offset = Number.isFinite(offsetMs) ? offsetMs : 0;
   const last = end ?? (isActive ? now - offset : begin);
   return (
@@ -75,14 +74,4 @@ function StageItem({ stage, offsetMs }: { stage: Stage; offsetMs: number }) {
       <span class="stage-time">{begin === null || last === null ? "" : seconds((last - begin) / 1000)}</span>
     </li>
   );
-}
-
-function useNow(isMoving: boolean): number {
-  const [now, setNow] = useState(Date.now);
-  useEffect(() => {
-    if (!isMoving) return;
-    const timer = setInterval(() => setNow(Date.now()), TICK_MS);
-    return () => clearInterval(timer);
-  }, [isMoving]);
-  return now;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { endTitle, isMeasured, timingKind, timingWord, verdictTitle } from "./verdicts";
+import { endTitle, isMeasured, testKind, timingKind, timingWord, verdictTitle } from "./verdicts";
 
 test("a time that is valid only within an interval is not called valid", () => {
   expect(timingWord({ timing: "VALID", shown_interval: 0.213 })).toBe("UNSTABLE ± 21 %");
@@ -22,4 +22,11 @@ test("a finer verdict stands beside what front ends call it", () => {
 test("only what was right has a timing beside it", () => {
   expect(endTitle("ACCEPTED", { timing: "VALID" })).toBe("Accepted · VALID");
   expect(endTitle("WRONG_ANSWER", { timing: "VALID" })).toBe("Wrong answer");
+});
+
+test("a test that was not run, or whose outcome is not known, is neither good nor bad", () => {
+  expect(testKind("PASSED").kind).toBe("good");
+  expect(testKind("FAILED").kind).toBe("bad");
+  expect(testKind("NOT_RUN")).toEqual({ kind: "", mark: "–", word: "not run" });
+  expect(testKind("LATER")).toEqual({ kind: "", mark: "–", word: "LATER" });
 });

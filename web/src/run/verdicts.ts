@@ -33,6 +33,13 @@ export function isGood(status: string): boolean {
   return GOOD.has(status);
 }
 
+// The outcome of one test; of a word of a newer server nothing is known.
+export function testKind(status: string): { kind: "good" | "bad" | ""; mark: string; word: string } {
+  if (status === "PASSED") return { kind: "good", mark: "✓", word: "passed" };
+  if (status === "FAILED") return { kind: "bad", mark: "✗", word: "failed" };
+  return { kind: "", mark: "–", word: status === "NOT_RUN" ? "not run" : status };
+}
+
 export function statusKind(status: string): Kind {
   if (isGood(status)) return "good";
   return status === "CANCELLED" ? "warn" : "bad";

@@ -1,19 +1,22 @@
-// One problem, its source, and the run that is followed: what the workbench shows and does.
+// One problem, what is asked for, and the run that is followed: what the workbench shows and does.
 
 import { batch, computed, signal } from "@preact/signals";
 import { navigate } from "wouter-preact/use-browser-location";
-import type { Editor } from "../editor/editor";
+import { download } from "../editor/source_file";
+import { ApiError } from "../gateway/api_error";
 import { api, given, type Schemas } from "../gateway/client";
 import { follow } from "../gateway/event_stream";
 import * as queries from "../gateway/queries";
 import { problemAddress } from "../page/addresses";
-import { guarded, showFailure } from "../page/alert";
+import { askAgain, guarded, showFailure } from "../page/alert";
 import * as store from "../page/store";
-import { EMPTY_FORM, type Form, formOf, requestOf } from "../request/form";
+import { type Form, formOf, rememberedForm, requestOf, toRemember } from "../request/form";
+import { type Refusal, refusalOf, waitAgain } from "../request/refusal";
 import { diagnosed } from "../run/diagnostics";
 import { afterFrame, emptyRun, type Run } from "../run/run_state";
 import { isGood } from "../run/verdicts";
 import { SANDBOX_STARTER } from "./sandbox_starter";
+import { type Old, Source } from "./source";
 
 export interface Place {
   slug: string;
@@ -23,39 +26,30 @@ export interface Place {
 export class Bench {
   readonly problem = signal<Schemas["ProblemDetail"] | null>(null);
   readonly dtype = signal("");
-  readonly form = signal<Form>(EMPTY_FORM);
+  readonly source = new Source();
+  readonly form = signal<Form>(rememberedForm(store.request()));
   readonly submissionId = signal("");
   readonly run = signal<Run | null>(null);
   readonly isSubmitting = signal(false);
+  readonly refusal = signal<Refusal | null>(null);
+  // While a submission is sent again by itself.
+  readonly trying = signal("");
   // The part of the page that a narrow screen shows.
   readonly pane = signal("code-pane");
   // What the address names and the gateway does not know.
   readonly missing = signal<Place | null>(null);
 
   readonly isProgram = computed(() => this.form.value.mode === "sandbox");
-  readonly #draftName = computed(() => {
-    const { slug, dtypes } = this.problem.value ?? { slug: "", dtypes: [""] };
-    if (this.isProgram.value) return "sandbox";
-    return this.dtype.value === dtypes[0] ? slug : `${slug}.${this.dtype.value}`;
-  });
-  #editor: Editor | null = null;
-  // The source, for an editor that comes later.
-  #code = "";
   #following: AbortController | null = null;
   // The last arrival is shown, whatever is answered first.
   #arrivals = 0;
   // Of a source that was sent and whose answer was lost: sent again, it is the same submission.
   #unanswered = { request: "", key: "" };
 
-  set editor(editor: Editor | null) {
-    this.#editor = editor;
-    if (editor) editor.code = this.#code;
-  }
-
   // Runs the sample, whatever else was chosen.
-  runSample(): void {
-    this.change({ mode: "sample" });
-    void this.submit();
+  async runSample(): Promise<void> {
+    await this.change({ mode: "sample" });
+    await this.submit();
   }
 
   // Shows what the address names.
@@ -64,7 +58,7 @@ export class Bench {
     const isOtherRun = submissionId && submissionId !== this.submissionId.value;
     if (!isOtherRun && (!slug || slug === this.problem.value?.slug)) return;
     const arrival = ++this.#arrivals;
-    const shown = isOtherRun ? this.#showSubmission(arrival, submissionId) : this.#showProblem(arrival, slug, "");
+    const shown = isOtherRun ? this.#showSubmission(arrival, submissionId) : this.#showOnlyProblem(arrival, slug);
     await shown.catch(showFailure);
   }
 
@@ -72,45 +66,40 @@ export class Bench {
     if (this.problem.value) await this.#showProblem(++this.#arrivals, this.problem.value.slug, dtype);
   });
 
-  change(changes: Partial<Form>): void {
+  async change(changes: Partial<Form>): Promise<void> {
     const before = this.isProgram.value;
     this.form.value = { ...this.form.value, ...changes };
-    if (this.isProgram.value !== before) this.#showDraft();
-  }
-
-  remember(code: string): void {
-    this.#code = code;
-    store.rememberDraft(this.#draftName.value, code);
-  }
-
-  takeStarter(): void {
-    if (!this.#editor) return;
-    this.#editor.code = this.#starter;
-    this.remember(this.#editor.code);
+    store.rememberRequest(...toRemember(this.form.value));
+    if (this.isProgram.value !== before) await this.#openDraft();
   }
 
   goTo(line: number, column: number): void {
-    const go = () => this.#editor?.goTo(line, column);
+    const { editor } = this.source;
     this.pane.value = "code-pane";
-    if (this.#editor?.isShown) go();
-    else requestAnimationFrame(go);
+    if (editor?.isShown) editor.goTo(line, column);
+    else requestAnimationFrame(() => editor?.goTo(line, column));
   }
 
-  readonly submit = guarded(async () => {
+  // Refusals are shown where the button is.
+  async submit(): Promise<void> {
     const problem = this.problem.value;
-    if (!problem || !this.#editor || this.isSubmitting.value) return;
+    if (!problem || !this.source.editor || this.isSubmitting.value) return;
     this.isSubmitting.value = true;
+    this.refusal.value = null;
     try {
       const subject = { slug: problem.slug, dtype: this.dtype.value };
-      const submission = await this.#sent(requestOf(this.form.value, this.#editor.code, subject));
-      this.#follow(submission);
-      navigate(problemAddress(problem.slug, submission.id));
-      this.pane.value = "result-pane";
-      await queries.queries.invalidateQueries({ queryKey: queries.SUBMISSIONS });
+      await this.#taken(await this.#sent(requestOf(this.form.value, this.source.code, subject)), problem.slug);
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      askAgain(error);
+      this.refusal.value = refusalOf(error, Date.now());
     } finally {
-      this.isSubmitting.value = false;
+      batch(() => {
+        this.isSubmitting.value = false;
+        this.trying.value = "";
+      });
     }
-  });
+  }
 
   readonly cancel = guarded(async () => {
     const path = { submission_id: this.submissionId.value };
@@ -121,37 +110,65 @@ export class Bench {
     const id = this.submissionId.value;
     const path = { submission_id: id };
     const report = await given(api.GET("/api/v1/submissions/{submission_id}/report", { params: { path } }));
-    const link = document.createElement("a");
-    link.href = URL.createObjectURL(new Blob([JSON.stringify(report)], { type: "application/json" }));
-    link.download = `${id}.json`;
-    link.click();
-    URL.revokeObjectURL(link.href);
+    download(`${id}.json`, JSON.stringify(report), "application/json");
   });
 
   close(): void {
     this.#following?.abort();
+    this.source.close();
+  }
+
+  async #taken(submission: Followed, slug: string): Promise<void> {
+    this.source.keepVersion(`submitted as ${submission.id}`);
+    this.#follow(submission);
+    navigate(problemAddress(slug, submission.id));
+    this.pane.value = "result-pane";
+    await queries.queries.invalidateQueries({ queryKey: queries.SUBMISSIONS });
   }
 
   async #sent(request: Schemas["SubmissionRequest"]): Promise<Schemas["Submission"]> {
     const text = JSON.stringify(request);
     if (this.#unanswered.request !== text) this.#unanswered = { request: text, key: randomKey() };
     const headers = { "Idempotency-Key": this.#unanswered.key };
-    const submission = await given(api.POST("/api/v1/submissions", { body: request, headers }));
-    this.#unanswered = { request: "", key: "" };
-    return submission;
+    for (let failures = 1; ; failures++) {
+      try {
+        const submission = await given(api.POST("/api/v1/submissions", { body: request, headers }));
+        this.#unanswered = { request: "", key: "" };
+        return submission;
+      } catch (error) {
+        const wait = error instanceof ApiError ? waitAgain(error, failures) : null;
+        if (wait === null) throw error;
+        this.trying.value = `${(error as ApiError).message} Trying again…`;
+        await new Promise((resolve) => setTimeout(resolve, wait * 1000));
+      }
+    }
   }
 
-  async #showProblem(arrival: number, slug: string, dtype: string, code?: string): Promise<void> {
+  // A run of before belongs to another problem.
+  async #showOnlyProblem(arrival: number, slug: string): Promise<void> {
+    this.#following?.abort();
+    batch(() => {
+      this.submissionId.value = "";
+      this.run.value = null;
+    });
+    await this.#showProblem(arrival, slug, "");
+    const known = this.problem.value?.slug ?? slug;
+    // It may have been named by an alias.
+    if (arrival === this.#arrivals && !this.missing.value && known !== slug) {
+      navigate(problemAddress(known), { replace: true });
+    }
+  }
+
+  async #showProblem(arrival: number, slug: string, dtype: string, old: Old | null = null): Promise<void> {
     const problem = await this.#found(queries.queries.fetchQuery(queries.problem(slug, dtype)), { slug });
     if (!problem || arrival !== this.#arrivals) return;
     batch(() => {
       this.problem.value = problem;
       this.dtype.value = dtype || (problem.dtypes[0] ?? "");
+      this.refusal.value = null;
     });
-    this.#showDraft(code);
     store.rememberProblem(problem.slug);
-    // It may have been named by an alias.
-    if (slug !== problem.slug && !this.submissionId.value) navigate(problemAddress(problem.slug), { replace: true });
+    await this.#openDraft(old);
   }
 
   async #showSubmission(arrival: number, id: string): Promise<void> {
@@ -161,10 +178,12 @@ export class Bench {
     ]);
     if (!submission || arrival !== this.#arrivals) return;
     this.form.value = formOf(submission, offered);
-    this.#follow(submission);
     const slug = submission.problem || this.problem.value?.slug || (await firstProblem());
-    await this.#showProblem(arrival, slug, submission.problem ? submission.dtype : "", submission.code);
-    if (arrival === this.#arrivals) navigate(problemAddress(slug, id), { replace: true });
+    const old = { title: `submission ${id}`, code: submission.code };
+    await this.#showProblem(arrival, slug, submission.problem ? submission.dtype : "", old);
+    if (arrival !== this.#arrivals) return;
+    this.#follow(submission);
+    navigate(problemAddress(slug, id), { replace: true });
   }
 
   async #found<Data>(answer: Promise<Data>, place: Partial<Place>): Promise<Data | null> {
@@ -189,7 +208,7 @@ export class Bench {
       following.signal,
     );
     if (following.signal.aborted) return;
-    this.#editor?.mark(diagnosed(run.final?.details));
+    this.source.mark(diagnosed(run.final?.details));
     await Promise.all([
       queries.queries.invalidateQueries({ queryKey: queries.SUBMISSIONS }),
       queries.queries.invalidateQueries(queries.costs),
@@ -200,19 +219,22 @@ export class Bench {
     this.#following?.abort();
     this.#following = new AbortController();
     this.submissionId.value = submission.id;
-    this.#editor?.mark([]);
+    this.source.mark([]);
     this.#followed(submission, this.#following).catch(showFailure);
   }
 
-  get #starter(): string {
-    return this.isProgram.value ? SANDBOX_STARTER : (this.problem.value?.starter ?? "");
-  }
-
-  #showDraft(code = store.draft(this.#draftName.value) ?? this.#starter): void {
-    this.#code = code;
-    if (this.#editor) this.#editor.code = code;
+  async #openDraft(old: Old | null = null): Promise<void> {
+    const { slug, dtypes, starter, signature } = this.problem.value ?? NO_PROBLEM;
+    if (this.isProgram.value) {
+      await this.source.open({ name: "sandbox", starter: SANDBOX_STARTER, signature: "" }, old);
+      return;
+    }
+    const name = this.dtype.value === dtypes[0] ? slug : `${slug}.${this.dtype.value}`;
+    await this.source.open({ name, starter, signature }, old);
   }
 }
+
+const NO_PROBLEM = { slug: "", dtypes: [""], starter: "", signature: "" };
 
 type Followed = Pick<Schemas["Submission"], "id" | "mode" | "fallback_gpu_types" | "profile" | "events_url">;
 

@@ -3,40 +3,40 @@
 import { useQuery } from "@tanstack/preact-query";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { Link } from "wouter-preact";
-import { SourceEditor, type SourceEditorCalls } from "../editor/source_editor";
+import type { Editor } from "../editor/editor";
 import type { Schemas } from "../gateway/client";
 import * as queries from "../gateway/queries";
-import { dollars } from "../page/format";
 import { NotFound } from "../page/not_found";
 import { Panes } from "../page/panes";
 import { pages } from "../pages";
-import { Extras } from "../request/extras";
-import { RequestBar } from "../request/request_bar";
+import { Ranking } from "../rankings/ranking";
+import { withOffered } from "../request/form";
 import { History } from "../run/history";
 import { news, RunView } from "../run/run_view";
 import { Bench } from "./bench";
+import { CodePane } from "./code_pane";
 import { Statement } from "./statement";
 
 export default function Workbench({ slug, submissionId }: { slug: string; submissionId: string }) {
   const bench = useMemo(() => new Bench(), []);
   const calls = useMemo(
     () => ({
-      onEditor: (editor: Bench["editor"]) => {
-        bench.editor = editor;
+      onEditor: (editor: Editor | null) => {
+        bench.source.editor = editor;
       },
-      onChange: (code: string) => bench.remember(code),
+      onChange: (code: string) => bench.source.remember(code),
       onSubmit: () => void bench.submit(),
-      onSample: () => bench.runSample(),
+      onSample: () => void bench.runSample(),
+      onFile: (file: File) => void bench.source.openFile(file),
     }),
     [bench],
   );
   useEffect(() => () => bench.close(), [bench]);
   useEffect(() => void bench.arrive({ slug, submissionId }), [bench, slug, submissionId]);
-  const gpuTypes = useQuery(queries.gpuTypes).data ?? [];
-  const [defaultGpu] = gpuTypes;
+  const gpuTypes = useQuery(queries.gpuTypes).data;
   useEffect(() => {
-    if (defaultGpu && !bench.form.value.gpuType) bench.change({ gpuType: defaultGpu });
-  }, [bench, defaultGpu]);
+    if (gpuTypes) void bench.change(withOffered(bench.form.value, gpuTypes));
+  }, [bench, gpuTypes]);
 
   const missing = bench.missing.value;
   if (missing) {
@@ -51,7 +51,7 @@ export default function Workbench({ slug, submissionId }: { slug: string; submis
   }
   const panes = [
     { id: "statement-pane", name: "Statement", content: <ProblemCard bench={bench} /> },
-    { id: "code-pane", name: "Code", content: <Code bench={bench} gpuTypes={gpuTypes} calls={calls} /> },
+    { id: "code-pane", name: "Code", content: <CodePane bench={bench} gpuTypes={gpuTypes ?? []} calls={calls} /> },
     { id: "result-pane", name: "Result", content: <Result bench={bench} /> },
   ];
   return (
@@ -82,39 +82,6 @@ function Title({ problem }: { problem: Schemas["ProblemDetail"] | null }) {
   );
 }
 
-function Code({ bench, gpuTypes, calls }: { bench: Bench; gpuTypes: string[]; calls: SourceEditorCalls }) {
-  const form = bench.form.value;
-  return (
-    <>
-      <div class="pane-head">
-        <h2>Your kernel</h2>
-        <button
-          id="starter-button"
-          class="button small"
-          type="button"
-          disabled={!bench.problem.value}
-          onClick={() => bench.takeStarter()}
-        >
-          Starter
-        </button>
-      </div>
-      <SourceEditor {...calls} />
-      <p id="editor-hint" class="hint">
-        Tab indents; press Escape first to leave the editor with Tab. Ctrl + Enter submits.
-      </p>
-      <RequestBar
-        form={form}
-        canSubmit={Boolean(bench.problem.value && form.gpuType) && !bench.isSubmitting.value}
-        onChange={(changes) => bench.change(changes)}
-        onSubmit={() => void bench.submit()}
-      >
-        <Quote bench={bench} />
-      </RequestBar>
-      <Extras form={form} gpuTypes={gpuTypes} onChange={(changes) => bench.change(changes)} />
-    </>
-  );
-}
-
 function Result({ bench }: { bench: Bench }) {
   const run = bench.run.value;
   return (
@@ -141,26 +108,25 @@ function Result({ bench }: { bench: Bench }) {
   );
 }
 
+const TABS = ["Statement", "Submissions", "Leaderboard"] as const;
+
 function ProblemCard({ bench }: { bench: Bench }) {
-  const [isListed, setListed] = useState(false);
+  const [shown, show] = useState<(typeof TABS)[number]>("Statement");
   const problem = bench.problem.value;
   return (
     <>
       <div class="tabs" role="tablist" aria-label="About this problem">
-        {[false, true].map((listed) => (
-          <button
-            type="button"
-            role="tab"
-            key={String(listed)}
-            aria-selected={isListed === listed}
-            onClick={() => setListed(listed)}
-          >
-            {listed ? "Submissions" : "Statement"}
+        {TABS.map((name) => (
+          <button type="button" role="tab" key={name} aria-selected={name === shown} onClick={() => show(name)}>
+            {name}
           </button>
         ))}
       </div>
-      {isListed && problem ? <Submissions slug={problem.slug} /> : null}
-      {problem && problem.dtypes.length > 1 && !isListed ? (
+      {shown === "Submissions" && problem ? <Submissions slug={problem.slug} /> : null}
+      {shown === "Leaderboard" && problem ? (
+        <Ranking slug={problem.slug} gpuType={bench.form.value.gpuType} dtype={bench.dtype.value} timing="" />
+      ) : null}
+      {problem && problem.dtypes.length > 1 && shown !== "Submissions" ? (
         <div id="dtype">
           <label class="field-label" for="dtype-select">
             Element type
@@ -178,19 +144,10 @@ function ProblemCard({ bench }: { bench: Bench }) {
           </select>
         </div>
       ) : null}
-      {problem && !isListed ? (
+      {problem && shown === "Statement" ? (
         <Statement problem={problem} dtype={bench.dtype.value} gpuType={bench.form.value.gpuType} />
       ) : null}
     </>
-  );
-}
-
-function Quote({ bench }: { bench: Bench }) {
-  const { data } = useQuery(queries.quote(bench.form.value));
-  return (
-    <span id="quote" class="hint" title="What a submission puts on hold; you pay for the time that it takes">
-      {data ? `at most ${dollars(data.hold_usd)}` : ""}
-    </span>
   );
 }
 
@@ -198,7 +155,7 @@ function Submissions({ slug }: { slug: string }) {
   const { data } = useQuery(queries.submissionsOf(slug));
   if (!data) return <p class="empty">Reading your submissions…</p>;
   return (
-    <div id="history" class="table-scroll">
+    <div id="history">
       <History submissions={data.submissions} />
     </div>
   );

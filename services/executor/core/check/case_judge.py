@@ -27,7 +27,7 @@ from problems.kit.element_types import is_floating
 from problems.kit.factors import Factors
 from problems.kit.freivalds import check_product
 from problems.kit.imprecision import Precision, precision_of
-from problems.kit.parts import Stretch
+from problems.kit.parts import Stretch, within
 from problems.kit.planting import is_spiked_as_drawn, planted
 from problems.kit.signature import Initial, Parameter
 from problems.kit.threads import on_threads
@@ -49,6 +49,7 @@ from services.executor.core.check.chain_arithmetic import remade, remade_at
 from services.executor.core.check.chain_rules import redraw_rules
 from services.executor.core.check.mismatches import judged, modified_input, nondeterministic, out_of_bounds
 from services.executor.core.check.side_by_side import at_once
+from services.executor.core.check.wrong_places import Compared, located
 from services.executor.core.model.failure import Failure
 from services.executor.core.model.seeds import RunSeed
 from services.executor.core.problem_host.authors_problem import AuthorsProblem
@@ -302,6 +303,7 @@ class CaseJudge:
         comparisons: dict[str, Comparison] = {}
         unwritten: dict[str, int] = {}
         precisions: dict[str, Precision] = {}
+        compared: dict[str, Compared] = {}
         tolerance = self.problem.tolerance
         for name, output in outputs.items():
             comparisons[name] = _in_whole(compare(output, expected[name], condition[name], tolerance), trial, name)
@@ -309,8 +311,12 @@ class CaseJudge:
                 poisoned = _poisoned(output, trial.layout.regions[name], trial)
                 unwritten[name] = _wrong_of(poisoned, output, expected[name], condition[name], tolerance)
                 precisions[name] = precision_of(output, expected[name], condition[name], tolerance)
+                places = trial.part.places[name] if trial.part else None
+                shape = trial.layout.regions[name].shape
+                compared[name] = Compared(shape, output, expected[name], condition[name], places)
         if precisions:
-            return judged(self.case, comparisons, unwritten, precisions, tolerance)
+            failure = judged(self.case, comparisons, unwritten, precisions, tolerance)
+            return located(failure, comparisons, compared, tolerance)
         return objection(self.problem, self.case, trial.inputs, outputs, expected)
 
     def _is_right_by_stretches(self, trial: Trial, outputs: Mapping[str, NDArray[Any]]) -> bool:
@@ -401,7 +407,10 @@ class CaseJudge:
         # By chance, this many elements of a narrow type equal the poison although they were written.
         chance = output.size / 256.0**output.dtype.itemsize
         unwritten = {name: poisoned if poisoned > chance + 8.0 * chance**0.5 else 0}
-        return judged(self.case, {name: found.comparison}, unwritten, {name: found.precision}, tolerance)
+        failure = judged(self.case, {name: found.comparison}, unwritten, {name: found.precision}, tolerance)
+        places = within(found.rows, factors.right.shape[1])
+        compared = Compared(output.shape, found.actual, found.expected, found.condition, places)
+        return located(failure, {name: found.comparison}, {name: compared}, tolerance)
 
     def _guarded(
         self,

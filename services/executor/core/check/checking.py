@@ -160,7 +160,7 @@ class Checker:
 
 
 async def check(checker: Checker, cases: Sequence[Case], progress: Progress) -> None:
-    """Checks `cases` in order; raises Failure at the first that is wrong."""
+    """Checks `cases` in order; raises Failure at the first that is wrong, and those after it are not run."""
     progress.total_tests = len(cases)
     progress.tell(Checking(len(cases), checker.seed.commitment))
     for index, case in enumerate(cases):
@@ -169,7 +169,10 @@ async def check(checker: Checker, cases: Sequence[Case], progress: Progress) -> 
             with threads_allowed(at_once(0)):
                 await checker.call_twice(checker.judge(case, index))
         except Failure:
-            progress.test_results.append(TestResult(index + 1, case.name, passed=False, total_tests=len(cases)))
+            progress.test_results += [
+                TestResult(at + 1, rest.name, passed=False, total_tests=len(cases), not_run=at > index)
+                for at, rest in enumerate(cases[index:], start=index)
+            ]
             raise
         result = TestResult(index + 1, case.name, passed=True, total_tests=len(cases))
         progress.test_results.append(result)

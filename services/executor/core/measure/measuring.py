@@ -23,16 +23,19 @@ from services.executor.devices.instruments import Instruments, Reading
 class Measurement:
     """The timed calls of one case in one session, in order, and the null calls between them.
 
-    `readings` are those of the instruments at each call, `replaced` the samples that were taken again, `flush_bytes`
-    the size of the sweep before each call, and `first_call_ns` the claimed time of the session's first call of the
-    case. `idle` is the time between the case's orders. Of all `calls`, warm-up included, `checked_calls` had their
-    answers compared.
+    `readings` are those of the instruments at each call, which were taken at `read_ns`; the measurement began at
+    `begin_ns` (both by the host's clock that only goes forward). `replaced` are the samples that were taken again,
+    `flush_bytes` is the size of the sweep before each call, and `first_call_ns` the claimed time of the session's first
+    call of the case. `idle` is the time between the case's orders. Of all `calls`, warm-up included, `checked_calls`
+    had their answers compared.
     """
 
     times: tuple[CallTimes, ...]
     nulls_ns: tuple[int, ...]
     stopped_by: StopReason
     readings: tuple[Reading, ...] = ()
+    read_ns: tuple[int, ...] = ()
+    begin_ns: int = 0
     replaced: tuple[Replaced, ...] = ()
     flush_bytes: int = 0
     first_call_ns: int = 0
@@ -51,6 +54,7 @@ class Stopwatch:
         self.times: list[CallTimes] = []
         self.nulls_ns: list[int] = []
         self.readings: list[Reading] = []
+        self.read_ns: list[int] = []
 
     async def warm_up(self, profile: StoppingProfile) -> int:
         """Makes calls until the device is warm; they are judged like any other. Returns the time of the first in ns."""
@@ -64,6 +68,7 @@ class Stopwatch:
         """Take one sample."""
         self.times.append(await self._calls.make())
         self.readings.append(_reading_of(self._device))
+        self.read_ns.append(time.perf_counter_ns())
         self.nulls_ns.append(await self._session.null_call_ns())
 
     async def replace(self) -> tuple[Replaced, ...]:
@@ -74,6 +79,7 @@ class Stopwatch:
             await self.take()
             self.times[index] = self.times.pop()
             self.readings[index] = self.readings.pop()
+            self.read_ns[index] = self.read_ns.pop()
             self.nulls_ns[index] = self.nulls_ns.pop()
         return replaced
 
@@ -103,6 +109,7 @@ async def measure(
 
     Raises Failure if a call is wrong.
     """
+    begin_ns = time.perf_counter_ns()
     calls = TimedCalls(checker, judge, flush_bytes)
     watch, idle_before = Stopwatch(checker.session, calls, device), checker.session.idle
     first_call_ns = await watch.warm_up(profile)
@@ -120,6 +127,8 @@ async def measure(
         nulls_ns=tuple(watch.nulls_ns),
         stopped_by=stopped_by,
         readings=tuple(watch.readings),
+        read_ns=tuple(watch.read_ns),
+        begin_ns=begin_ns,
         flush_bytes=flush_bytes,
         first_call_ns=first_call_ns,
         idle=checker.session.idle - idle_before,
@@ -137,7 +146,7 @@ async def measure_first_calls(
     taken: Callable[[], None] = lambda: None,
 ) -> Measurement:
     """Measure first calls, each in a fresh runner of `open_session`; raises Failure if a call is wrong."""
-    watches: list[Stopwatch] = []
+    begin_ns, watches = time.perf_counter_ns(), list[Stopwatch]()
     idle = NO_TIME
     rule, begin = StoppingRule(profile), time.perf_counter()
     stopped_by: StopReason | None = None
@@ -155,6 +164,8 @@ async def measure_first_calls(
         nulls_ns=tuple(watch.nulls_ns[0] for watch in watches),
         stopped_by=stopped_by,
         readings=tuple(watch.readings[0] for watch in watches),
+        read_ns=tuple(watch.read_ns[0] for watch in watches),
+        begin_ns=begin_ns,
         flush_bytes=flush_bytes,
         first_call_ns=round(median(watch.times[0].event_ns for watch in watches)),
         idle=idle,

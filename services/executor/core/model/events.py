@@ -51,12 +51,13 @@ class Checking:
 
 @dataclass(frozen=True)
 class TestResult:
-    """One test case passed or failed; `test_id` counts from 1."""
+    """One test case passed or failed, or did not run because one before it failed; `test_id` counts from 1."""
 
     test_id: int
     name: str
     passed: bool
     total_tests: int
+    not_run: bool = False
 
 
 @dataclass(frozen=True)
@@ -190,14 +191,56 @@ class Mismatch:
 
 
 @dataclass(frozen=True)
+class ErrorWindow:
+    """The elements of `output` around the first wrong one, row by row (`check/wrong_places.py`).
+
+    `origin` is the index of the first cell. A cell that is not `compared` says nothing: no element is there, or it was
+    not looked at.
+    """
+
+    output: str
+    origin: tuple[int, ...]
+    rows: int
+    columns: int
+    expected: tuple[float, ...]
+    actual: tuple[float, ...]
+    wrong: tuple[bool, ...]
+    compared: tuple[bool, ...]
+
+
+@dataclass(frozen=True)
+class ErrorMap:
+    """Where the wrong elements of `output` lie: how many of those compared are wrong, cell by cell, row by row.
+
+    The output is taken as a matrix of `output_rows` x `output_columns`; a cell stands for `cell_rows` x `cell_columns`
+    of it, at the edges for fewer (`check/wrong_places.py`).
+    """
+
+    output: str
+    output_rows: int
+    output_columns: int
+    cell_rows: int
+    cell_columns: int
+    rows: int
+    columns: int
+    wrong: tuple[int, ...]
+    compared: tuple[int, ...]
+
+
+@dataclass(frozen=True)
 class WrongAnswer:
-    """The differences of the outputs from the reference."""
+    """The differences of the outputs from the reference.
+
+    `window` and `error_map` are of the first output with a wrong element; None if no single element is wrong.
+    """
 
     max_difference: float
     mean_difference: float
     mismatch_count: int
     element_count: int
     first_mismatches: tuple[Mismatch, ...]
+    window: ErrorWindow | None = None
+    error_map: ErrorMap | None = None
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,12 @@ from services.executor.core.call.idle_work import NO_TIME, IdleTime, idle_doubt
 from services.executor.core.call.runner_session import CallTimes
 from services.executor.core.call.spans import SPAN_RULE, span_fault, spans_of
 from services.executor.core.measure.measuring import Measurement
-from services.executor.core.timing.benchmark_result import Band, BenchmarkResult, ReplacedSample
+from services.executor.core.timing.benchmark_result import (
+    Band,
+    BenchmarkResult,
+    InstrumentReading,
+    ReplacedSample,
+)
 from services.executor.core.timing.case_timing import (
     BUSY,
     CACHES_MAY_BE_WARM,
@@ -40,6 +45,9 @@ from services.executor.core.timing.statistics import Summary, interval_of_sessio
 from services.executor.core.timing.stopping import StopReason
 from vocabulary.roofline import Bound, Roofs, bound_of, floor_of
 
+MOST_READINGS = 200
+"""The most readings of the instruments that a result keeps; its bands are of all."""
+_INSTRUMENTS = ("clock_mhz", "temperature_celsius", "power_watts")
 _SHORTEST_NS = 1.0
 """A time of 0 counts as this much in divisions; such times are invalid anyway."""
 
@@ -213,6 +221,8 @@ def result_of(problem: Problem, times: CaseTimes, scale: Scale, facts: TimingFac
         session_median_ns=times.medians_ns,
         disagreement=disagreement(times.medians_ns, scale.sessions) if runtime_ns > 0 else 0.0,
         replaced=tuple(_replaced(times)),
+        session_samples=tuple(len(session.times) for session in times.sessions),
+        instruments=tuple(_instruments(times)),
         **_spread(summary),
         **_rates(problem, times, scale, runtime_ns),
         **_audit(times),
@@ -276,10 +286,20 @@ def _audit(times: CaseTimes) -> dict[str, Any]:
 
 def _bands(times: CaseTimes) -> dict[str, Any]:
     readings = [reading for session in times.sessions for reading in session.readings]
-    return {
-        name: _band(getattr(reading, name) for reading in readings)
-        for name in ("clock_mhz", "temperature_celsius", "power_watts")
-    }
+    return {name: _band(getattr(reading, name) for reading in readings) for name in _INSTRUMENTS}
+
+
+def _instruments(times: CaseTimes) -> Iterable[InstrumentReading]:
+    """The readings that say something, evenly spaced over the samples, in the order of their times."""
+    begin_ns, first, found = times.sessions[0].begin_ns, 0, list[InstrumentReading]()
+    for session in times.sessions:
+        for at, (reading, read_ns) in enumerate(zip(session.readings, session.read_ns, strict=True), start=first):
+            known = {name: getattr(reading, name) for name in _INSTRUMENTS}
+            if any(value is not None for value in known.values()):
+                found.append(InstrumentReading(at, (read_ns - begin_ns) / 1e6, **known))
+        first += len(session.times)
+    step = max(1, -(-len(found) // MOST_READINGS))
+    return sorted(found[::step], key=lambda one: one.time_ms)
 
 
 def _band(values: Iterable[float | None]) -> Band | None:

@@ -32,6 +32,20 @@ class Band:
 
 
 @dataclass(frozen=True)
+class InstrumentReading:
+    """The state of the device when a sample had been taken.
+
+    `sample` counts from 0 over all sessions; `time_ms` is since the measurement of the case began.
+    """
+
+    sample: int
+    time_ms: float
+    clock_mhz: float | None = None
+    temperature_celsius: float | None = None
+    power_watts: float | None = None
+
+
+@dataclass(frozen=True)
 class ReplacedSample:
     """A sample that was taken again for a recorded cause (`sample_replacement.py`); `ns` no longer counts."""
 
@@ -59,7 +73,8 @@ class BenchmarkResult:
     the least time that the hardware allows; None if its roofs are not known. `arithmetic_intensity` is in operations
     per byte. `flush_bytes` were swept through the caches before each sample; 0 means no sweep. `stream_span_ns` and
     `device_span_ns` are medians by the device's own clock (`spans.py`). They and the bands are None if the device has
-    no such instrument.
+    no such instrument. `sample_ns` has the samples of one session after the other, `session_samples` the number of
+    each session's. `instruments` are some of the readings that the bands are made of.
 
     `timing` is decided in `case_timing.py`. `unproven_because` is a sentence for the author: why the time is not
     proven, and what to change; empty if it is proven. `shown_interval` is half the width of the interval over the time
@@ -112,3 +127,5 @@ class BenchmarkResult:
     temperature_celsius: Band | None = None
     power_watts: Band | None = None
     replaced: tuple[ReplacedSample, ...] = ()
+    session_samples: tuple[int, ...] = ()
+    instruments: tuple[InstrumentReading, ...] = ()

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from problems.kit.comparison import unit_of
 from problems.kit.definition import Case, Part, SizeSet
 from problems.kit.element_types import ELEMENT_TYPES, ElementType, source_with_element_type
-from problems.kit.parts import Stretch
+from problems.kit.parts import ELEMENTS, Stretch
 from problems.kit.signature import Parameter, parse_signature
 from problems.kit.threads import threads_allowed
 from problems.library.catalogue import Catalogue
@@ -211,3 +211,21 @@ def test_a_large_answer_without_stretches_is_compared_whole() -> None:
     assert judge.fault(trial, outputs) is None
     outputs["q"][-1, -1] ^= 1
     assert judge.fault(trial, outputs) is not None
+
+
+def test_of_a_large_answer_the_window_and_the_map_say_what_was_looked_at() -> None:
+    case = Case("large", {**PROBLEM.sizes.gpu[0].values, "n": 3 * ELEMENTS})
+    judge = CaseJudge(PROBLEM, case, RunSeed("a seed"), 0)
+    trial = judge.draw(1)
+    outputs = {"d_output": np.full(3 * ELEMENTS, 1000, np.float32)}
+    failure = judge.fault_in_part(trial, outputs)
+    assert failure is not None
+    wrong = failure.wrong_answer
+    assert wrong is not None
+    assert wrong.window is not None
+    assert wrong.error_map is not None
+    first, (begin,) = wrong.first_mismatches[0], wrong.window.origin
+    assert wrong.window.actual[first.index[0] - begin] == first.actual
+    assert wrong.window.wrong == wrong.window.compared
+    assert 0 < sum(wrong.window.compared) < len(wrong.window.compared)
+    assert sum(wrong.error_map.compared) == sum(wrong.error_map.wrong) == wrong.element_count

@@ -22,7 +22,8 @@ async def test_reading_what_nobody_wrote_is_nondeterministic(context: RunContext
     assert finished.verdict is Verdict.NONDETERMINISTIC, finished
     assert "elements of `d_output` differ, the first at (" in finished.message
     assert "read before it is written" in finished.message
-    assert [result.passed for result in finished.test_results] == [False]
+    assert [result.passed for result in finished.test_results] == [False] * finished.total_tests
+    assert [result.test_id for result in finished.test_results] == list(range(1, finished.total_tests + 1))
 
 
 async def test_a_problem_may_allow_two_calls_to_differ(context: RunContext) -> None:

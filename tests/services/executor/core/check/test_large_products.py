@@ -46,3 +46,11 @@ async def test_a_large_product_is_judged_by_its_factors(
         CoreJob((TESTS / f"{file}.hip").read_text(), mode, "matrix-multiplication"), context, reported.append
     )
     assert (finished.verdict, said in finished.message) == (verdict, True), finished
+    if wrong := finished.wrong_answer:
+        assert wrong.window is not None
+        assert wrong.error_map is not None
+        first, looked_at = wrong.first_mismatches[0], wrong.error_map.compared
+        row, column = (index - begin for index, begin in zip(first.index, wrong.window.origin, strict=True))
+        at = row * wrong.window.columns + column
+        assert (wrong.window.wrong[at], wrong.window.actual[at]) == (True, first.actual)
+        assert (sum(looked_at), sum(wrong.error_map.wrong)) == (wrong.element_count, wrong.mismatch_count)

@@ -14,7 +14,13 @@ from services.executor.core.model import events
 from services.executor.core.model.isa_report import IsaReport, KernelHint, KernelReport
 from services.executor.core.model.run_events import LENGTH, framed, message_of, verdict_of
 from services.executor.core.model.verdict import Verdict
-from services.executor.core.timing.benchmark_result import Band, BenchmarkResult, ReplacedSample, Timing
+from services.executor.core.timing.benchmark_result import (
+    Band,
+    BenchmarkResult,
+    InstrumentReading,
+    ReplacedSample,
+    Timing,
+)
 from services.executor.devices.profiling import Extent, ProfileClock, ProfiledKernel
 from vocabulary.roofline import Bound
 
@@ -164,11 +170,17 @@ def test_the_evidence_of_a_time_goes_along() -> None:
         audit_ratio=1.02,
         clock_mhz=Band(2000.0, 2050.0, 2100.0),
         replaced=(ReplacedSample(1, 7, 1900.0, "clock"),),
+        session_samples=(1, 1),
+        instruments=(InstrumentReading(1, 2.5, clock_mhz=2050.0),),
     )
     result = message_of(evidence).benchmark_result
     assert result.timing == run_event_pb2.TIMING_UNSTABLE
     assert list(result.session_median_ns) == [1400.0, 1500.0, 1600.0]
     assert (result.audit_ratio, result.clock_mhz.median) == (1.02, 2050.0)
+    assert list(result.session_samples) == [1, 1]
+    [reading] = result.instruments
+    assert (reading.sample, reading.time_ms, reading.clock_mhz) == (1, 2.5, 2050.0)
+    assert not reading.HasField("power_watts")
     assert (result.replaced[0].session, result.replaced[0].index, result.replaced[0].cause) == (1, 7, "clock")
 
 

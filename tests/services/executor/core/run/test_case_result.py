@@ -17,8 +17,8 @@ from services.executor.core.call.idle_work import IdleTime
 from services.executor.core.call.runner_session import CallTimes
 from services.executor.core.check.sample_replacement import Cause, Replaced
 from services.executor.core.measure.measuring import Measurement
-from services.executor.core.run.case_result import CaseTimes, Scale, facts_of, fault_of, result_of
-from services.executor.core.timing.benchmark_result import Band, ReplacedSample, Timing
+from services.executor.core.run.case_result import MOST_READINGS, CaseTimes, Scale, facts_of, fault_of, result_of
+from services.executor.core.timing.benchmark_result import Band, InstrumentReading, ReplacedSample, Timing
 from services.executor.core.timing.case_timing import BUSY, CACHES_MAY_BE_WARM, NOT_AUDITED, TimingFacts, timing_of
 from services.executor.core.timing.session_rule import CPU_SESSIONS, GPU_SESSIONS
 from services.executor.core.timing.stopping import StopReason
@@ -74,11 +74,50 @@ def test_it_converged_only_where_every_session_did() -> None:
 
 def test_instruments_are_reported_as_bands_and_their_absence_as_none() -> None:
     session = _session([100, 100])
-    read = replace(session, readings=(Reading(clock_mhz=2000, power_watts=500), Reading(clock_mhz=2100)))
+    read = replace(
+        session, readings=(Reading(clock_mhz=2000, power_watts=500), Reading(clock_mhz=2100)), read_ns=(1, 2)
+    )
     result = result_of(PROBLEM, CaseTimes(CASE, 0, 4, (read,)), SCALE, PROVEN)
     assert result.clock_mhz == Band(2000, 2050, 2100, mean=2050)
     assert result.power_watts == Band(500, 500, 500, mean=500)
     assert result.temperature_celsius is None
+
+
+def _read(begin_ns: int, *readings: tuple[int, Reading]) -> Measurement:
+    """A session with readings at these times."""
+    session = _session([100] * len(readings))
+    ats, values = zip(*readings, strict=True)
+    return replace(session, readings=values, read_ns=ats, begin_ns=begin_ns)
+
+
+def test_instruments_keep_their_times_since_the_case_began_and_the_samples_they_are_of() -> None:
+    first = _read(10**6, (4 * 10**6, Reading(clock_mhz=2000)), (3 * 10**6, Reading(power_watts=500)))
+    second = _read(7 * 10**6, (8 * 10**6, Reading(page_faults=1)), (9 * 10**6, Reading(temperature_celsius=70)))
+    result = result_of(PROBLEM, CaseTimes(CASE, 0, 4, (first, second)), SCALE, PROVEN)
+    assert result.instruments == (
+        InstrumentReading(1, 2.0, power_watts=500),
+        InstrumentReading(0, 3.0, clock_mhz=2000),
+        InstrumentReading(3, 8.0, temperature_celsius=70),
+    )
+    assert result.session_samples == (2, 2)
+
+
+def test_a_device_without_instruments_has_no_series_of_them() -> None:
+    sessions = (_read(0, (1, Reading())), _read(0, (2, Reading())))
+    assert result_of(PROBLEM, CaseTimes(CASE, 0, 4, sessions), SCALE, PROVEN).instruments == ()
+
+
+@given(st.integers(1, 1000))
+def test_of_many_readings_a_bounded_number_is_kept_from_the_first_to_about_the_last(count: int) -> None:
+    session = _read(0, *((at, Reading(clock_mhz=at)) for at in range(count)))
+    result = result_of(PROBLEM, CaseTimes(CASE, 0, 4, (session,)), SCALE, PROVEN)
+    samples = [one.sample for one in result.instruments]
+    assert len(set(samples)) == len(samples) <= MOST_READINGS
+    assert len(samples) > MOST_READINGS / 2 or len(samples) == count
+    assert samples[0] == 0
+    assert samples[-1] >= count - count / len(samples)
+    assert result.clock_mhz is not None
+    assert result.clock_mhz.high == count - 1
 
 
 def test_a_replaced_sample_is_named_with_its_session() -> None:

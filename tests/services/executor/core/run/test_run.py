@@ -84,7 +84,9 @@ async def test_a_full_run_measures_every_public_case(context: RunContext, report
     assert benchmarked.device == "cpu"
     assert LAUNCHED_BY_SUBMISSION not in benchmarked.unproven_because
     for result in benchmarked.results:
-        assert result.samples == len(result.sample_ns) >= 5
+        assert result.samples == len(result.sample_ns) == sum(result.session_samples) >= 5
+        assert len(result.session_samples) == len(result.session_median_ns)
+        assert (result.clock_mhz, result.instruments) == (None, ())
         assert result.min_ns <= result.ci_low_ns <= result.runtime_ns <= result.ci_high_ns <= result.max_ns
         assert result.converged == (result.stopped_by == "precision")
         assert result.runtime_ns <= result.wall_runtime_ns

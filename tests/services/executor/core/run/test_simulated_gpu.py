@@ -28,6 +28,7 @@ from services.executor.core.run.installation import catalogue, find_problem
 from services.executor.core.run.one_run import run
 from services.executor.core.timing.benchmark_result import BenchmarkResult, Timing
 from services.executor.core.timing.stopping import GPU_PROFILE
+from services.executor.devices.instruments import Reading
 from services.executor.devices.nvidia.nvidia_device import NvidiaDevice
 from services.executor.devices.plugins import device_named
 from services.executor.devices.sim.gpu import CACHE_BYTES, HOT_SHARE
@@ -64,9 +65,42 @@ async def _finished(simulated: RunContext, script: str, timing_mode: TimingMode 
     )
 
 
+class Instrumented(SimulatedGpu):
+    """A simulated GPU whose clock rises by 0.1 MHz with each reading, but for one sample of the first session."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._readings = 0
+
+    def read_instruments(self) -> Reading:
+        self._readings += 1
+        return Reading(1000.0 if self._readings == 30 else 2000 + self._readings / 10, temperature_celsius=70.0)
+
+
 def _result(finished: Finished) -> BenchmarkResult:
     assert finished.benchmarked is not None, finished
     return finished.benchmarked.results[0]
+
+
+async def test_the_instruments_of_a_device_are_kept_with_the_samples_that_they_were_read_at(
+    simulated: RunContext,
+) -> None:
+    result = _result(await _finished(replace(simulated, device=Instrumented()), "latency_us=100"))
+    found = result.instruments
+    assert sum(result.session_samples) == result.samples == len(result.session_samples) * CALLS
+    [replaced] = result.replaced
+    assert replaced.session == 0
+    # The reading of the sample that was taken again is the last of its session.
+    samples = [at for at in range(result.samples) if at != replaced.index]
+    samples.insert(CALLS - 1, replaced.index)
+    assert [one.sample for one in found] == samples
+    clocks = [one.clock_mhz for one in found if one.clock_mhz is not None]
+    assert clocks == sorted(clocks)
+    assert result.clock_mhz is not None
+    assert (result.clock_mhz.low, result.clock_mhz.high) == (clocks[0], clocks[-1])
+    assert {(one.temperature_celsius, one.power_watts) for one in found} == {(70.0, None)}
+    times_ms = [one.time_ms for one in found]
+    assert 0 < times_ms[0] < times_ms[-1] < 600_000
 
 
 @pytest.mark.parametrize("latency_us", [1, 100, 10_000])

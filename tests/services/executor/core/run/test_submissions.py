@@ -55,9 +55,20 @@ async def test_a_wrong_answer_shows_its_first_mismatches(submit: Submit, reporte
         assert item.output == "d_output"
         assert item.actual - item.expected == pytest.approx(0.5, abs=1e-6)
         assert item.difference == pytest.approx(0.5, abs=1e-6)
+    assert wrong.window is not None
+    assert (wrong.window.output, wrong.window.origin, wrong.window.rows, wrong.window.columns) == (
+        "d_output",
+        (0,),
+        16,
+        16,
+    )
+    assert wrong.window.wrong == tuple(at % 3 == 2 for at in range(256))
+    assert wrong.error_map is not None
+    assert (sum(wrong.error_map.wrong), sum(wrong.error_map.compared)) == (87_381, 262_144)
     assert wrong.max_difference == pytest.approx(0.5, abs=1e-3)
     assert 0.1 < wrong.mean_difference < 0.2
-    assert [(result.test_id, result.passed) for result in finished.test_results] == [(1, False)]
+    assert not any(result.passed for result in finished.test_results)
+    assert [result.not_run for result in finished.test_results] == [False, True, True, True, True]
     assert (finished.passed_tests, finished.total_tests, finished.status) == (0, 5, "WRONG_ANSWER")
     assert reported[-1] == finished
 

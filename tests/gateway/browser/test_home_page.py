@@ -1,0 +1,72 @@
+"""The first page and the leaderboard, in Chromium."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.async_api import expect
+from wavepool.submission.v1 import submission_pb2
+
+from tests.gateway.browser.browser_page import PROBLEM_PAGE, BrowserPage
+from tests.gateway.running_gateway import RunningGateway
+
+pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
+
+
+async def test_whoever_is_not_signed_in_is_told_what_this_is_and_the_way_in(
+    web: BrowserPage, gateway: RunningGateway
+) -> None:
+    await web.page.goto(gateway.url)
+    await expect(web.page.locator("main")).to_contain_text("Write HIP kernels here")
+    assert await web.accessibility() == []
+    await web.page.click("#welcome-sign-in")
+    await web.page.fill("#token-input", "wp_user")
+    await web.page.keyboard.press("Enter")
+    await expect(web.page.locator("h1")).to_have_text("Your work")
+
+
+async def test_the_first_page_leads_on_to_the_problem_and_the_runs_of_before(
+    web: BrowserPage, gateway: RunningGateway
+) -> None:
+    await web.page.goto(f"{gateway.url}/#token=wp_user")
+    await expect(web.page.locator("#go-on")).to_be_hidden()
+    await web.open()
+    web.script(submission_pb2.RUN_MODE_FULL)
+    await web.submit()
+    await web.page.wait_for_selector(".verdict.good")
+    await web.page.click(".brand")
+    await expect(web.page.locator("main")).to_contain_text("To spend")
+    await expect(web.page.locator("main")).to_contain_text("More submissions now")
+    await expect(web.page.locator("tbody tr").first).to_contain_text("full")
+    await web.page.click("#go-on")
+    await web.is_ready()
+    assert web.page.url == gateway.url + PROBLEM_PAGE
+
+
+async def test_a_leaderboard_ranks_times_and_shows_ones_own_place_further_down(
+    web: BrowserPage, gateway: RunningGateway
+) -> None:
+    await web.open()
+    await web.page.goto(f"{gateway.url}{PROBLEM_PAGE}/leaderboard?gpu=MI210&timing=hot")
+    rows = web.page.locator(".ranking tbody tr")
+    await expect(rows).to_have_count(3)
+    assert (await web.texts(".ranking tbody tr:last-child td"))[:2] == ["9", "demo (you)"]
+    asked = gateway.calls["ListRankings"][-1]
+    assert (asked.gpu_type, asked.timing_mode) == ("MI210", submission_pb2.TIMING_MODE_HOT)
+    await web.page.get_by_label("Timing").select_option("cold")
+    await web.page.wait_for_url("**/leaderboard?gpu=MI210&timing=cold")
+    assert await rows.last.locator("a").get_attribute("href") == "/submissions/job_user_user"
+
+
+async def test_times_that_do_not_rank_are_said_to(web: BrowserPage, gateway: RunningGateway) -> None:
+    await web.open()
+    answers = gateway.services.answers
+    answers["ListRankings"] = {**answers["ListRankings"], "ranked": False}
+    await web.page.goto(f"{gateway.url}/leaderboard?gpu=cpu")
+    await expect(web.page.locator("main")).to_contain_text("These times do not rank")
+
+
+async def test_the_problem_page_has_the_leaderboard_of_what_is_chosen(web: BrowserPage) -> None:
+    await web.open()
+    await web.page.click("role=tab[name=Leaderboard]")
+    await expect(web.page.locator(".ranking tbody tr")).to_have_count(3)
+    assert await web.accessibility() == []

@@ -1,0 +1,12 @@
+// A value once it has stayed the same for a while.
+
+import { useEffect, useState } from "preact/hooks";
+
+export function useSettled<Value>(value: Value, afterMs: number): Value {
+  const [settled, setSettled] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(value), afterMs);
+    return () => clearTimeout(timer);
+  }, [value, afterMs]);
+  return settled;
+}

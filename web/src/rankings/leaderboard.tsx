@@ -1,0 +1,90 @@
+// The page of rankings: of which problem, and measured in which way.
+
+import { useQuery } from "@tanstack/preact-query";
+import { Link, useSearchParams } from "wouter-preact";
+import { navigate } from "wouter-preact/use-browser-location";
+import * as queries from "../gateway/queries";
+import { leaderboardAddress, problemAddress } from "../page/addresses";
+import { Select } from "../page/select";
+import { Ranking, type Way } from "./ranking";
+
+// It has no price and cannot be reserved, so it is not among the GPU types.
+const CPU = "cpu";
+const TIMINGS = ["cold", "hot", "first-call"] as const;
+export default function Leaderboard({ problem = "" }: { problem?: string }) {
+  const [query] = useSearchParams();
+  const problems = useQuery(queries.problems).data?.problems;
+  const slug = problem || problems?.[0]?.slug || "";
+  const said = (name: string) => query.get(name) ?? "";
+  const way = { gpuType: said("gpu"), dtype: said("dtype"), timing: said("timing") };
+  const go = (place: string, { gpuType: gpu, dtype, timing }: Way) =>
+    navigate(leaderboardAddress(place, { gpu, dtype, timing }), { replace: true });
+  return (
+    <main class="page">
+      <div class="page-head">
+        <h1>Leaderboard</h1>
+        {slug ? <Link href={problemAddress(slug)}>Open the problem</Link> : null}
+      </div>
+      <search class="filters">
+        <label>
+          <span class="field-label">Problem</span>
+          <select
+            id="search"
+            value={slug}
+            onChange={({ currentTarget }) => go(currentTarget.value, { ...way, dtype: "" })}
+          >
+            {(problems ?? []).map((one) => (
+              <option value={one.slug} key={one.slug}>
+                {one.title}
+              </option>
+            ))}
+          </select>
+        </label>
+        <Ways
+          dtypes={problems?.find((one) => one.slug === slug)?.dtypes ?? []}
+          way={way}
+          onChange={(changes) => go(slug, { ...way, ...changes })}
+        />
+      </search>
+      <div class="card">{slug ? <Ranking slug={slug} {...way} /> : null}</div>
+    </main>
+  );
+}
+
+// How the times were measured: only those that were measured alike rank together.
+function Ways({
+  dtypes,
+  way,
+  onChange,
+}: {
+  dtypes: readonly string[];
+  way: Way;
+  onChange: (changes: Partial<Way>) => void;
+}) {
+  const gpuTypes = useQuery(queries.gpuTypes).data ?? [];
+  return (
+    <>
+      <Select
+        name="GPU"
+        value={way.gpuType}
+        options={[...gpuTypes.slice(1), CPU]}
+        anyway={gpuTypes[0] ?? "default"}
+        onChange={(gpuType) => onChange({ gpuType })}
+      />
+      <Select
+        name="Element type"
+        value={way.dtype}
+        options={dtypes.slice(1)}
+        anyway={dtypes[0] ?? "default"}
+        onChange={(dtype) => onChange({ dtype })}
+      />
+      <Select
+        name="Timing"
+        value={way.timing}
+        options={TIMINGS}
+        anyway="the GPU's own"
+        onChange={(timing) => onChange({ timing })}
+      />
+    </>
+  );
+}
