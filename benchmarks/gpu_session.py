@@ -76,6 +76,7 @@ from problems.kit.definition import Case, Part, Problem, SizeSet
 from problems.kit.distributions import DRAWN_IN_STRETCHES, Unmade
 from problems.kit.freivalds import check_product
 from problems.kit.parts import Stretch
+from problems.kit.work import work_of
 from services.executor.core.audit.chain import GPU_CHAINS
 from services.executor.core.audit.revealing import REPLAYED_CALLS, calls_to_replay
 from services.executor.core.check.case_judge import USUAL_RULE, CaseJudge
@@ -84,12 +85,11 @@ from services.executor.core.check.chain_rules import redraw_rules
 from services.executor.core.check.side_by_side import share_of
 from services.executor.core.launching.understanding import RECORDINGS
 from services.executor.core.measure.timed_calls import FEWEST_REPEATED, is_enough, most_repeated
-from services.executor.core.model.roofline import Roofs, floor_of, peak_of, roofs_of
 from services.executor.core.model.seeds import RunSeed
-from services.executor.core.run.case_result import work_of
 from services.executor.core.run.installation import catalogue
 from services.executor.core.timing.stopping import GPU_PROFILE
 from services.executor.sandboxes.kernel_calls import FREED_BYTES_KEPT, keep_freed_memory
+from vocabulary.roofline import Roofs, floor_of, peak_of, roofs_of
 
 HOST_CORES = 8
 AIM_CPU_SECONDS, AIM_MEDIAN_SECONDS, AIM_WORST_SECONDS = 60.0, 30.0, 90.0

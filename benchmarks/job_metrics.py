@@ -49,6 +49,8 @@ REPEATS = 9
 WAITING = 1000
 BATCH = 1000
 
+Measurement = Callable[[Database, int], Awaitable[None]]
+
 
 def rows(count: int, queues: int = 0) -> list[dict[str, Any]]:
     """Attempts of 7 days in the order of their ends, as they are written; of the default queue, or of several."""
@@ -135,13 +137,27 @@ def monitor_of(reader: AttemptReader) -> QueueMonitor:
     return QueueMonitor(waiting, inventory, demand, running, dated, reader, clock, WINDOW)
 
 
-async def measure_at(url: str, count: int) -> None:
+async def measure_at(url: str, measured: Measurement, count: int) -> None:
     """Measures on the database of a URL."""
     database = Database(url)
     try:
-        await measure(database, count)
+        await measured(database, count)
     finally:
         await database.close()
+
+
+def measure_on_each(measured: Measurement, count: int, only: str = "") -> None:
+    """Measures on each kind of database, or on `only` one."""
+    if only != "postgresql":
+        with tempfile.TemporaryDirectory() as folder:
+            asyncio.run(measure_at(f"sqlite+aiosqlite:///{Path(folder) / 'scheduler.db'}", measured, count))
+    if only != "sqlite":
+        server = PostgresServer(durable=True)
+        server.start()
+        try:
+            asyncio.run(measure_at(server.create_database(), measured, count))
+        finally:
+            server.stop()
 
 
 def main() -> None:
@@ -150,16 +166,7 @@ def main() -> None:
     parser.add_argument("--attempts", type=int, default=100_000)
     parser.add_argument("--only", choices=("sqlite", "postgresql"))
     options = parser.parse_args()
-    if options.only != "postgresql":
-        with tempfile.TemporaryDirectory() as folder:
-            asyncio.run(measure_at(f"sqlite+aiosqlite:///{Path(folder) / 'scheduler.db'}", options.attempts))
-    if options.only != "sqlite":
-        server = PostgresServer(durable=True)
-        server.start()
-        try:
-            asyncio.run(measure_at(server.create_database(), options.attempts))
-        finally:
-            server.stop()
+    measure_on_each(measure, options.attempts, options.only)
 
 
 if __name__ == "__main__":

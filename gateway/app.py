@@ -53,8 +53,20 @@ from gateway.submissions.hub import Hub
 from gateway.upstreams import Upstreams, open_upstreams
 from servicekit.clock import SystemClock
 
-EXPOSED_HEADERS = ["Location", "RateLimit", "RateLimit-Policy", "Retry-After", "X-Request-Id", "X-Submission-Id"]
+EXPOSED_HEADERS = [
+    "ETag",
+    "Location",
+    "RateLimit",
+    "RateLimit-Policy",
+    "Retry-After",
+    "X-Request-Id",
+    "X-Submission-Id",
+]
 """Headers of answers that pages of other origins may read."""
+ALLOWED_HEADERS = [
+    *("Authorization", "Content-Type", "Idempotency-Key", "If-None-Match", "Last-Event-ID", "X-Request-Id")
+]
+"""Headers of requests that such pages may send."""
 COMPRESSED_BYTES = 1024
 """The smallest JSON that is compressed."""
 COMPRESSION_LEVEL = 6
@@ -106,7 +118,7 @@ def create_app(settings: GatewaySettings) -> FastAPI:
             CORSMiddleware,
             allow_origins=settings.allowed_origins,
             allow_methods=["GET", "POST", "PUT", "PATCH", "DELETE"],
-            allow_headers=["Authorization", "Content-Type", "Idempotency-Key", "Last-Event-ID", "X-Request-Id"],
+            allow_headers=ALLOWED_HEADERS,
             expose_headers=EXPOSED_HEADERS,
         )
     app.add_middleware(RequestScope)

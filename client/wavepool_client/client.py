@@ -190,9 +190,9 @@ class Client(GatewayClient):
         """The GPU types that can be asked for, the default one first, each with its price per hour."""
         return list(self.ask("GET", "gpu-types")["gpu_types"])
 
-    def problems(self) -> list[dict[str, Any]]:
-        """The problems of the catalogue."""
-        return list(self.ask("GET", "problems")["problems"])
+    def problems(self, gpu_type: str = "", dtype: str = "") -> list[dict[str, Any]]:
+        """The problems of the catalogue, with what you have reached; times of a GPU type and an element type."""
+        return list(self.ask("GET", "problems", gpu_type=gpu_type, dtype=dtype)["problems"])
 
     def problem(self, slug: str, dtype: str = "") -> dict[str, Any]:
         """One problem with its statement; signature and starter are in `dtype`, or its first element type if empty."""

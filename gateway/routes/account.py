@@ -11,7 +11,14 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field
 from wavepool.billing.v1 import billing_pb2, identity_pb2
 from wavepool.billing.v1.billing_pb2 import GetBalanceRequest, ListPostingsRequest
-from wavepool.billing.v1.identity_pb2 import GetNoticesRequest, Notify, SetNoticesRequest
+from wavepool.billing.v1.identity_pb2 import (
+    GetNoticesRequest,
+    GetProfileRequest,
+    Notify,
+    ProfileVisibility,
+    SetNoticesRequest,
+    SetProfileRequest,
+)
 from wavepool.scheduler.v1.scheduler_pb2 import GetAllowanceRequest
 
 from gateway.dependencies import TheAccount, TheCaller, TheGateway, TheManager
@@ -21,7 +28,7 @@ from gateway.routes.users import RoleName
 from gateway.submissions.allowance import Limits
 from gateway.upstreams import CALL_TIMEOUT_SECONDS
 from gateway.words.answer_words import Documented, PostingKindWord
-from gateway.words.enum_names import notify_word
+from gateway.words.enum_names import notify_word, profile_word
 from gateway.words.shown import shown
 
 router = APIRouter(tags=["account"])
@@ -91,6 +98,27 @@ class Notices(BaseModel):
     available: Annotated[bool, Field(description="False: no mail is sent, as the operator has set no mail server.")]
 
 
+class ProfileWord(StrEnum):
+    """The people who see your profile beside you: everybody with a token, or no other user."""
+
+    PUBLIC = "public"
+    OFF = "off"
+
+
+class ProfileChange(BaseModel):
+    """A new choice."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"profile": "off"}]})
+
+    profile: ProfileWord
+
+
+class ProfileSetting(BaseModel):
+    """Whether others see your profile."""
+
+    profile: Annotated[str, Documented(ProfileWord)]
+
+
 @router.get("/me")
 async def get_me(caller: TheCaller) -> Me:
     """Get the user that your token belongs to, and what it may do."""
@@ -110,6 +138,21 @@ async def set_notices(body: NoticesChange, caller: TheManager, gateway: TheGatew
     notify = Notify.Value(f"NOTIFY_{body.notify.name}")
     request = SetNoticesRequest(caller_token_id=caller.token_id, user=user, notify=notify)
     return _notices_of((await call(gateway.upstreams.identity.SetNotices, request)).notices)
+
+
+@router.get("/me/profile")
+async def get_profile_setting(caller: TheAccount, gateway: TheGateway) -> ProfileSetting:
+    """Get whether others see your profile."""
+    request = GetProfileRequest(caller_token_id=caller.token_id)
+    return _setting_of((await call(gateway.upstreams.identity.GetProfile, request)).profile)
+
+
+@router.patch("/me/profile", responses=problems(403))
+async def set_profile_setting(body: ProfileChange, caller: TheManager, gateway: TheGateway) -> ProfileSetting:
+    """Choose whether others see your profile; you always do."""
+    visibility = ProfileVisibility.Value(f"PROFILE_VISIBILITY_{body.profile.name}")
+    request = SetProfileRequest(caller_token_id=caller.token_id, visibility=visibility)
+    return _setting_of((await call(gateway.upstreams.identity.SetProfile, request)).profile)
 
 
 @router.get("/limits", responses=problems(404))
@@ -152,6 +195,10 @@ def costs_of(balance: billing_pb2.GetBalanceResponse, page: billing_pb2.ListPost
         postings=[shown(Posting, posting) for posting in page.postings],
         next_page_token=page.next_page_token,
     )
+
+
+def _setting_of(profile: identity_pb2.Profile) -> ProfileSetting:
+    return ProfileSetting(profile=profile_word(profile.visibility))
 
 
 def _notices_of(notices: identity_pb2.Notices) -> Notices:

@@ -2,23 +2,35 @@
 
 from __future__ import annotations
 
+import asyncio
+from enum import StrEnum
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 from wavepool.billing.v1 import prices_pb2
 from wavepool.billing.v1.prices_pb2 import ListPricesRequest
-from wavepool.scheduler.v1 import scheduler_pb2
+from wavepool.scheduler.v1 import rankings_pb2, scheduler_pb2
+from wavepool.scheduler.v1.rankings_pb2 import ListProgressRequest
 from wavepool.scheduler.v1.scheduler_pb2 import GetProblemRequest, ListProblemsRequest
 
 from gateway.dependencies import TheAccount, TheGateway
+from gateway.http.json_route import JsonRoute
 from gateway.http.route_docs import problems
+from gateway.routes.identity_calls import call
+from gateway.submissions.run_frames import NS_PER_MS
 from gateway.upstreams import CALL_TIMEOUT_SECONDS
+from gateway.words.answer_words import BoundWord, Documented
+from gateway.words.enum_names import bound_name, timing_mode_word
+from gateway.words.shown import shown
+from submissions.modes import TimingMode
 from vocabulary.money import dollars_of
 
 DtypeQuery = Annotated[str, Query(max_length=40, description="The element type of signature and starter.")]
 
-router = APIRouter(tags=["problems"])
+UNTRIED = rankings_pb2.ProblemProgress()
+
+router = APIRouter(tags=["problems"], route_class=JsonRoute)
 
 
 class GpuPrice(BaseModel):
@@ -45,31 +57,118 @@ class ProblemSummary(BaseModel):
     signature: Annotated[str, Field(description="The parameters of `solution`, in order.")]
 
 
+class ProblemParameter(BaseModel):
+    """A parameter of `solution`."""
+
+    name: str
+    type: Annotated[str, Field(description="The C type of an element, or of a scalar.")]
+    const: bool
+    pointer: bool
+    meaning: Annotated[str, Field(description="Markdown.")]
+
+
+class ProblemCase(BaseModel):
+    """A case that is timed, and what the GPU type allows."""
+
+    name: str
+    sizes: Annotated[dict[str, str], Field(description="Its numbers; a list has commas between them.")]
+    bytes: Annotated[float, Field(description="Compulsory traffic: inputs read once, outputs written once.")]
+    flops: Annotated[float, Field(description="Operations that the algorithm needs.")]
+    least_ms: Annotated[
+        float | None,
+        Field(description="The time of a call that reaches the roof; null: its figures are not known."),
+    ]
+    bound: Annotated[BoundWord | None, Field(description="The roof; null without one.")]
+
+
 class ProblemDetail(ProblemSummary):
     """A problem with its texts."""
 
     statement: Annotated[str, Field(description="Markdown.")]
     starter: Annotated[str, Field(description="HIP source to start from.")]
+    parameters: Annotated[list[ProblemParameter], Field(description="In order.")]
+    gpu_type: Annotated[str, Field(description="The GPU type of the cases, or `cpu`, whose cases are smaller.")]
+    cases: list[ProblemCase]
+
+
+class ProblemStatus(StrEnum):
+    """How far you have come with a problem."""
+
+    NONE = "none"
+    TRIED = "tried"
+    SOLVED = "solved"
+
+
+class ListedProblem(ProblemSummary):
+    """A problem, how far you have come with it, and how far everybody has."""
+
+    status: Annotated[ProblemStatus, Field(description="`solved`: a `full` run of yours was accepted, on any device.")]
+    attempts: Annotated[
+        int, Field(description="Your submissions that ended with a verdict, in the modes `check`, `benchmark`, `full`.")
+    ]
+    best_runtime_ms: Annotated[float | None, Field(description="Your best proven time; null: none.")]
+    record_runtime_ms: Annotated[float | None, Field(description="The best proven time of all; null: none.")]
+    users: Annotated[int, Field(description="Users who solved it.")]
 
 
 class ProblemList(BaseModel):
-    """The catalogue, by slug."""
+    """The catalogue, by slug. The times are of the GPU type, element type and timing mode that it names."""
 
-    problems: list[ProblemSummary]
+    gpu_type: str
+    dtype: str
+    timing_mode: Annotated[str, Documented(TimingMode)] | None
+    problems: list[ListedProblem]
 
 
 @router.get("/problems")
-async def list_problems(_: TheAccount, gateway: TheGateway) -> ProblemList:
-    """List the problems of the catalogue, by slug."""
-    answer = await gateway.upstreams.scheduler.ListProblems(ListProblemsRequest(), timeout=CALL_TIMEOUT_SECONDS)
-    return ProblemList(problems=[problem_summary_of(problem) for problem in answer.problems])
+async def list_problems(
+    account: TheAccount,
+    gateway: TheGateway,
+    gpu_type: Annotated[
+        str, Query(max_length=40, description="Of the times; in any case, or `cpu`. Default: the operator's default.")
+    ] = "",
+    dtype: Annotated[
+        str,
+        Query(
+            max_length=40, description="The element type. Default: status, attempts and users of all, times of float32."
+        ),
+    ] = "",
+) -> ProblemList:
+    """List the problems of the catalogue, by slug, with what your token's user has reached in each."""
+    asked = ListProgressRequest(user_id=account.user_id, gpu_type=gpu_type, dtype=dtype)
+    catalogue, progress = await asyncio.gather(
+        call(gateway.upstreams.scheduler.ListProblems, ListProblemsRequest()),
+        call(gateway.upstreams.rankings.ListProgress, asked),
+    )
+    return problem_list_of(catalogue, progress)
+
+
+def _listed(problem: scheduler_pb2.ProblemSummary, reached: rankings_pb2.ProblemProgress) -> ListedProblem:
+    tried = ProblemStatus.TRIED if reached.attempts else ProblemStatus.NONE
+    best, record = reached.best_runtime_ns, reached.record_runtime_ns
+    return ListedProblem(
+        **_problem_fields(problem),
+        status=ProblemStatus.SOLVED if reached.solved else tried,
+        attempts=reached.attempts,
+        best_runtime_ms=best / NS_PER_MS if reached.HasField("best_runtime_ns") else None,
+        record_runtime_ms=record / NS_PER_MS if reached.HasField("record_runtime_ns") else None,
+        users=reached.users,
+    )
 
 
 @router.get("/problems/{slug}", responses=problems(404))
-async def get_problem(slug: str, _: TheAccount, gateway: TheGateway, dtype: DtypeQuery = "") -> ProblemDetail:
-    """Get one problem with its statement and a source to start from."""
-    request = GetProblemRequest(slug=slug, dtype=dtype)
-    return problem_detail_of(await gateway.upstreams.scheduler.GetProblem(request, timeout=CALL_TIMEOUT_SECONDS))
+async def get_problem(
+    slug: str,
+    _: TheAccount,
+    gateway: TheGateway,
+    dtype: DtypeQuery = "",
+    gpu_type: Annotated[
+        str, Query(max_length=40, description="Of the cases; in any case, or `cpu`. Default: the operator's default.")
+    ] = "",
+) -> ProblemDetail:
+    """Get one problem with its statement, a source to start from, and its cases on a GPU type."""
+    request = GetProblemRequest(slug=slug, dtype=dtype, gpu_type=gpu_type)
+    return problem_detail_of(await call(gateway.upstreams.scheduler.GetProblem, request))
 
 
 @router.get("/gpu-types")
@@ -88,14 +187,32 @@ def gpu_types_of(answer: prices_pb2.ListPricesResponse) -> GpuTypes:
     )
 
 
-def problem_summary_of(problem: scheduler_pb2.ProblemSummary) -> ProblemSummary:
-    """A problem of the catalogue."""
-    return ProblemSummary(**_problem_fields(problem))
+def problem_list_of(
+    catalogue: scheduler_pb2.ListProblemsResponse, progress: rankings_pb2.ListProgressResponse
+) -> ProblemList:
+    """The catalogue, with what has been reached in each problem."""
+    reached = {one.slug: one for one in progress.problems}
+    return shown(
+        ProblemList,
+        progress,
+        timing_mode=timing_mode_word(progress.timing_mode),
+        problems=[_listed(problem, reached.get(problem.slug, UNTRIED)) for problem in catalogue.problems],
+    )
 
 
 def problem_detail_of(answer: scheduler_pb2.GetProblemResponse) -> ProblemDetail:
     """A problem with its texts."""
-    return ProblemDetail(**_problem_fields(answer.problem), statement=answer.statement, starter=answer.starter)
+    cases = [
+        shown(
+            ProblemCase,
+            case,
+            sizes={size.name: size.value for size in case.sizes},
+            least_ms=case.least_ns / NS_PER_MS if case.HasField("least_ns") else None,
+            bound=bound_name(case.bound) if case.bound else None,
+        )
+        for case in answer.cases
+    ]
+    return shown(ProblemDetail, answer, **_problem_fields(answer.problem), cases=cases)
 
 
 def _problem_fields(problem: scheduler_pb2.ProblemSummary) -> dict[str, Any]:

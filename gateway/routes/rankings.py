@@ -2,30 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 from wavepool.billing.v1.identity_pb2 import ListNamesRequest
 from wavepool.scheduler.v1 import rankings_pb2
-from wavepool.scheduler.v1.rankings_pb2 import CompareJobsRequest, ListRankingsRequest
+from wavepool.scheduler.v1.rankings_pb2 import CompareJobsRequest, ListRankingsRequest, ListRecordsRequest
 
 from gateway.auth import Caller
-from gateway.dependencies import TheAccount, TheGateway
+from gateway.dependencies import Gateway, TheAccount, TheGateway
 from gateway.http.json_route import JsonRoute
 from gateway.http.route_docs import problems
 from gateway.routes.identity_calls import call
 from gateway.submissions.run_frames import NS_PER_MS
 from gateway.words.answer_words import ComparisonVerdictWord, Documented
 from gateway.words.enum_names import timing_mode_word
+from gateway.words.proto_time import instant_of
 from gateway.words.shown import shown
 from submissions.modes import TimingMode, timing_number
 
 router = APIRouter(tags=["rankings"], route_class=JsonRoute)
 
 JobId = Annotated[str, Query(min_length=1, max_length=100, description="The id of a submission.")]
+NAMES_AT_ONCE = 200
+ProblemQuery = Annotated[str, Query(min_length=1, max_length=100, description="A slug or an alias.")]
+HardwareQuery = Annotated[
+    str, Query(max_length=40, description="In any case, or `cpu`. Default: the operator's default.")
+]
+DtypeQuery = Annotated[str, Query(max_length=40, description="The element type. Default: the problem's.")]
+TimingQuery = Annotated[TimingMode | None, Query(description="Default: the device's.")]
 
 
 class RankedTime(BaseModel):
@@ -52,6 +60,28 @@ class Ranking(BaseModel):
     users: Annotated[int, Field(description="Number of users with such a time.")]
     rankings: Annotated[list[RankedTime], Field(description="Fastest first.")]
     you: Annotated[RankedTime | None, Field(description="Your own best, even if it is further down.")]
+
+
+class RecordTime(BaseModel):
+    """A time that was the best so far."""
+
+    time: datetime | None
+    runtime_ms: Annotated[float, Field(description="Geometric mean of the cases.")]
+    user: Annotated[str, Field(description="The user's name.")]
+    is_you: bool
+    submission_id: Annotated[str | None, Field(description="Null: it belongs to another user.")]
+
+
+class RecordHistory(BaseModel):
+    """How the best proven time of a problem changed, measured in one way. Of more than 500 times, the last ones."""
+
+    problem: str
+    gpu_type: str
+    dtype: str
+    timing_mode: Annotated[str, Documented(TimingMode)] | None
+    ranked: Annotated[bool, Field(description="False for `cpu`: its times say nothing about a GPU.")]
+    records: Annotated[list[RecordTime], Field(description="Each faster than all before it; oldest first.")]
+    you: Annotated[list[RecordTime], Field(description="The same of your own times alone.")]
 
 
 class CaseComparison(BaseModel):
@@ -86,12 +116,10 @@ class Comparison(BaseModel):
 async def list_rankings(
     account: TheAccount,
     gateway: TheGateway,
-    problem: Annotated[str, Query(min_length=1, max_length=100, description="A slug or an alias.")],
-    gpu_type: Annotated[
-        str, Query(max_length=40, description="In any case, or `cpu`. Default: the operator's default.")
-    ] = "",
-    dtype: Annotated[str, Query(max_length=40, description="The element type. Default: the problem's.")] = "",
-    timing: Annotated[TimingMode | None, Query(description="Default: the device's.")] = None,
+    problem: ProblemQuery,
+    gpu_type: HardwareQuery = "",
+    dtype: DtypeQuery = "",
+    timing: TimingQuery = None,
     limit: Annotated[int, Query(ge=1, le=200)] = 20,
 ) -> Ranking:
     """List the best proven time of each user for a problem. Only times of one GPU type and one way rank together."""
@@ -104,14 +132,41 @@ async def list_rankings(
         user_id=account.user_id,
     )
     found = await call(gateway.upstreams.rankings.ListRankings, request, {"timing_mode": "timing"})
-    wanted = ListNamesRequest(user_ids=[one.user_id for one in found.rankings])
-    names = await call(gateway.upstreams.identity.ListNames, wanted)
+    names = await _names(gateway, [one.user_id for one in found.rankings])
     return shown(
         Ranking,
         found,
         timing_mode=timing_mode_word(found.timing_mode),
-        rankings=[_ranked_of(one, account, names.names) for one in found.rankings],
-        you=_ranked_of(found.own, account, names.names) if found.HasField("own") else None,
+        rankings=[_ranked_of(one, account, names) for one in found.rankings],
+        you=_ranked_of(found.own, account, names) if found.HasField("own") else None,
+    )
+
+
+@router.get("/rankings/history", responses=problems(404))
+async def list_records(
+    account: TheAccount,
+    gateway: TheGateway,
+    problem: ProblemQuery,
+    gpu_type: HardwareQuery = "",
+    dtype: DtypeQuery = "",
+    timing: TimingQuery = None,
+) -> RecordHistory:
+    """List the record of a problem over time, and your own best over time."""
+    request = ListRecordsRequest(
+        problem=problem,
+        gpu_type=gpu_type,
+        dtype=dtype,
+        timing_mode=timing_number(timing),
+        user_id=account.user_id,
+    )
+    found = await call(gateway.upstreams.rankings.ListRecords, request, {"timing_mode": "timing"})
+    names = await _names(gateway, [one.user_id for one in found.records])
+    return shown(
+        RecordHistory,
+        found,
+        timing_mode=timing_mode_word(found.timing_mode),
+        records=[_record_of(one, account, names) for one in found.records],
+        you=[_record_of(one, account, names) for one in found.own],
     )
 
 
@@ -137,13 +192,34 @@ async def compare_submissions(base: JobId, other: JobId, account: TheAccount, ga
     return shown(Comparison, found, base=base, other=other, cases=cases)
 
 
+async def _names(gateway: Gateway, user_ids: Iterable[str]) -> Mapping[str, str]:
+    """Names by the ids of users; billing gives so many at once."""
+    wanted = sorted(set(user_ids))
+    answers = [
+        await call(
+            gateway.upstreams.identity.ListNames, ListNamesRequest(user_ids=wanted[first : first + NAMES_AT_ONCE])
+        )
+        for first in range(0, len(wanted), NAMES_AT_ONCE)
+    ]
+    return {user_id: name for answer in answers for user_id, name in answer.names.items()}
+
+
 def _ranked_of(one: rankings_pb2.Ranking, account: Caller, names: Mapping[str, str]) -> RankedTime:
+    return shown(RankedTime, one, runtime_ms=one.runtime_ns / NS_PER_MS, **_owner(one, account, names))
+
+
+def _record_of(one: rankings_pb2.Record, account: Caller, names: Mapping[str, str]) -> RecordTime:
+    own = _owner(one, account, names)
+    return RecordTime(time=instant_of(one.end_time), runtime_ms=one.runtime_ns / NS_PER_MS, **own)
+
+
+def _owner(
+    one: rankings_pb2.Ranking | rankings_pb2.Record, account: Caller, names: Mapping[str, str]
+) -> dict[str, Any]:
+    """The user of a time, and its submission if the caller may see it."""
     is_you = one.user_id == account.user_id
-    return shown(
-        RankedTime,
-        one,
-        user=account.user_name if is_you else names.get(one.user_id, "(unknown)"),
-        is_you=is_you,
-        submission_id=one.job_id if is_you or account.oversees or one.is_public else None,
-        runtime_ms=one.runtime_ns / NS_PER_MS,
-    )
+    return {
+        "user": account.user_name if is_you else names.get(one.user_id, "(unknown)"),
+        "is_you": is_you,
+        "submission_id": one.job_id if is_you or account.oversees or one.is_public else None,
+    }

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import date, datetime
 from enum import StrEnum
 from typing import Annotated
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Path
 from pydantic import BaseModel, ConfigDict, Field
 from wavepool.billing.v1 import identity_pb2
 from wavepool.billing.v1.identity_pb2 import (
     ROLE_UNSPECIFIED,
     CreateUserRequest,
+    GetProfileRequest,
     GetUserRequest,
     ListUsersRequest,
     Role,
     UpdateUserRequest,
 )
+from wavepool.scheduler.v1.rankings_pb2 import GetUserProgressRequest
 
 from gateway.dependencies import TheAccount, TheAdmin, TheGateway, TheOverseer
 from gateway.http.json_route import JsonRoute
@@ -29,6 +31,7 @@ from vocabulary.money import micros_of
 
 router = APIRouter(prefix="/users", tags=["users"], route_class=JsonRoute)
 
+UserName = Annotated[str, Path(max_length=100, description="The user's name.")]
 Email = Annotated[str, Field(max_length=254, description="Empty: none.")]
 
 
@@ -90,6 +93,29 @@ class UserList(BaseModel):
     users: list[User]
 
 
+class Solved(BaseModel):
+    """How many problems of one difficulty a user has solved."""
+
+    difficulty: str
+    solved: int
+    problems: Annotated[int, Field(description="All of the catalogue.")]
+
+
+class SubmissionDay(BaseModel):
+    """A day on which a user submitted."""
+
+    date: Annotated[date, Field(description="In UTC.")]
+    submissions: Annotated[int, Field(description="Those of that day that have ended with a verdict.")]
+
+
+class UserProfile(BaseModel):
+    """A user's progress, for everybody to see."""
+
+    name: str
+    solved: Annotated[list[Solved], Field(description="By difficulty, the easiest first.")]
+    days: Annotated[list[SubmissionDay], Field(description="Days with submissions of the last year, oldest first.")]
+
+
 @router.post("", status_code=201, responses=problems(403, 409))
 async def create_user(body: UserRequest, admin: TheAdmin, gateway: TheGateway) -> User:
     """Add a user, and open the user's account. Then make a token for the user with `POST /tokens`."""
@@ -116,6 +142,15 @@ async def get_user(user: Reference, caller: TheAccount, gateway: TheGateway) -> 
     """Get a user: yourself, or any user if you are an operator or administrator."""
     request = GetUserRequest(caller_token_id=caller.token_id, user=user)
     return user_of((await call(gateway.upstreams.identity.GetUser, request)).user)
+
+
+@router.get("/{user}/profile", responses=problems(404))
+async def get_profile(user: UserName, caller: TheAccount, gateway: TheGateway) -> UserProfile:
+    """Get what a user has solved, and when they submitted. `404` if they have switched their profile off."""
+    asked = GetProfileRequest(caller_token_id=caller.token_id, name=user)
+    found = (await call(gateway.upstreams.identity.GetProfile, asked)).profile
+    progress = await call(gateway.upstreams.rankings.GetUserProgress, GetUserProgressRequest(user_id=found.user_id))
+    return shown(UserProfile, progress, name=found.name, solved=[shown(Solved, one) for one in progress.difficulties])
 
 
 @router.patch("/{user}", responses=problems(403, 404, 409))

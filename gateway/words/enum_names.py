@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from wavepool.billing.v1.alerts_pb2 import AlertComparison
-from wavepool.billing.v1.identity_pb2 import AccountOwner, MemberLevel, Notify, Role
+from wavepool.billing.v1.identity_pb2 import AccountOwner, MemberLevel, Notify, ProfileVisibility, Role
 from wavepool.executor.v1.run_event_pb2 import (
     BenchmarkStage,
     Bound,
@@ -60,6 +60,11 @@ def level_word(number: int) -> str:
 def notify_word(number: int) -> str:
     """HTTP's name for when a user is mailed: `never`, `failed`, `always`."""
     return enum_name(Notify.Name, "NOTIFY_", number).lower()
+
+
+def profile_word(number: int) -> str:
+    """HTTP's name for who sees a profile: `public`, `off`."""
+    return enum_name(ProfileVisibility.Name, "PROFILE_VISIBILITY_", number).lower()
 
 
 def owner_word(number: int) -> str | None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from functools import cache
+from functools import cache, cached_property
 from math import prod
 from typing import Any, ClassVar
 
@@ -261,6 +262,7 @@ def _parsed(
 
 
 _sides = cache(parse_list)
+_MEANING = re.compile(r"^- `(\w+)`: (.+)$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -276,6 +278,11 @@ class CatalogueEntry:
     solution: str
     folder: str = field(repr=False)
     overrides: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+
+    @cached_property
+    def meanings(self) -> Mapping[str, str]:
+        """The meaning of each parameter, by name, as the statement lists it; the linter demands one of each."""
+        return dict(_MEANING.findall(self.statement))
 
     def starter_in(self, dtype: str) -> str:
         """The source to begin from, in one of the problem's element types."""

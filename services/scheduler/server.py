@@ -408,7 +408,7 @@ async def build(  # noqa: PLR0915 - one statement for each part
         ),
         clock,
     )
-    rankings = RankingServicer(store, RankingReader(database), billing, problems)
+    rankings = RankingServicer(store, RankingReader(database), billing, problems, clock)
     attempts = AttemptReader(database)
     monitor = QueueMonitor(waiting, inventory, demand, running, dated, attempts, clock, settings.metrics_window)
     report = partial(billing.report_readings, valid_for=MISSED_REPORTS * settings.metrics_interval)

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import pytest
 
-from services.executor.core.model import roofline
 from services.executor.core.model.events import Event, Finished
 from services.executor.core.model.job import CoreJob
 from services.executor.core.model.verdict import Verdict
@@ -19,6 +18,7 @@ from submissions.modes import Mode
 from tests.attacks.conftest import PROBLEMS, Attack
 from tests.attacks.manifest import Attempt, attempt_named
 from tests.attacks.staged import STAGED
+from vocabulary import roofline
 
 HONEST = (PROBLEMS / "vector-addition/solution.hip").read_text("utf-8")
 

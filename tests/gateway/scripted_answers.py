@@ -7,6 +7,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from google.protobuf.timestamp_pb2 import Timestamp
 from wavepool.billing.v1 import identity_pb2
 from wavepool.scheduler.v1 import queues_pb2
 
@@ -31,6 +32,7 @@ KEY = {
     "fingerprint": "SHA256:ab/cd+ef",
 }
 USER = {"user_id": "user_user", "name": "ada", "role": "ROLE_USER", "account_id": "acc_user"}
+PROFILE = {"user_id": "user_ada", "name": "ada", "visibility": "PROFILE_VISIBILITY_OFF"}
 MEMBER = {"user_id": "user_user", "user_name": "ada", "level": "MEMBER_LEVEL_MANAGER", "from_sign_in": True}
 TEAM = {"team_id": "team_1", "name": "compilers", "account_id": "acc_team", "members": [MEMBER]}
 ACCOUNT = {
@@ -134,6 +136,11 @@ def _reservation_quote(request: Any) -> dict[str, Any]:
         "eta_p50": timedelta(seconds=90),
         "start_time": spec.start_time if spec.HasField("start_time") else None,
     }
+
+
+def _record(user_id: str, runtime_ns: float) -> dict[str, Any]:
+    time = Timestamp(seconds=1_767_225_600)
+    return {"user_id": user_id, "job_id": f"job_{user_id}", "runtime_ns": runtime_ns, "end_time": time}
 
 
 def _ranking(rank: int, user_id: str, runtime_ns: float) -> dict[str, Any]:
@@ -252,6 +259,11 @@ ANSWERS: dict[str, Any] = {
     "BeginGithubClaim": {"challenge": "sign this", "fingerprints": ["SHA256:ab"]},
     "FinishGithubClaim": {"user": {"github_name": "alice"}},
     **{rpc: {"user": USER} for rpc in ("CreateUser", "GetUser", "UpdateUser")},
+    **{rpc: {"profile": PROFILE} for rpc in ("GetProfile", "SetProfile")},
+    "GetUserProgress": {
+        "difficulties": [{"difficulty": "EASY", "solved": 2, "problems": 30}, {"difficulty": "HARD", "problems": 9}],
+        "days": [{"date": "2026-11-29", "submissions": 4}],
+    },
     "ListUsers": {"users": [USER]},
     **{rpc: {"team": TEAM} for rpc in ("CreateTeam", "GetTeam", "AddTeamMember", "RemoveTeamMember")},
     "ListTeams": {"teams": [TEAM]},
@@ -341,6 +353,30 @@ ANSWERS: dict[str, Any] = {
         "rankings": [_ranking(1, "user_ada", 1.5e6), _ranking(2, "user_gone", 2e6)],
         "own": _ranking(9, "user_user", 4e6),
         "users": 9,
+    },
+    "ListRecords": {
+        "problem": "vector-addition",
+        "gpu_type": "MI300X",
+        "dtype": "float32",
+        "ranked": True,
+        "timing_mode": "TIMING_MODE_COLD",
+        "records": [_record("user_ada", 3e6), _record("user_user", 2e6)],
+        "own": [_record("user_user", 2e6)],
+    },
+    "ListProgress": {
+        "gpu_type": "MI300X",
+        "dtype": "float32",
+        "timing_mode": "TIMING_MODE_COLD",
+        "problems": [
+            {
+                "slug": "vector-addition",
+                "attempts": 3,
+                "solved": True,
+                "users": 9,
+                "best_runtime_ns": 2e6,
+                "record_runtime_ns": 1.5e6,
+            }
+        ],
     },
     "CompareJobs": {
         "verdict": "COMPARISON_VERDICT_FASTER",

@@ -32,6 +32,24 @@ PROBLEM = scheduler_pb2.ProblemSummary(
     dtypes=["float32", "float16"],
     signature="const float* a, const float* b, float* c, size_t n",
 )
+PARAMETERS = [
+    scheduler_pb2.ProblemParameter(name=name, type=kind, const=const, pointer=pointer, meaning=meaning)
+    for name, kind, const, pointer, meaning in (
+        *(("a", "float", True, True, "device, `n` floats"), ("b", "float", True, True, "the same")),
+        *(("c", "float", False, True, "device, the sum"), ("n", "size_t", False, False, "the number of elements")),
+    )
+]
+CASES = [
+    scheduler_pb2.ProblemCase(
+        name="n = 2^26",
+        sizes=[scheduler_pb2.CaseSize(name="n", value="67108864")],
+        bytes=805306368,
+        flops=67108864,
+        least_ns=151944.6,
+        bound=run_event_pb2.BOUND_MEMORY,
+    ),
+    scheduler_pb2.ProblemCase(name="n = 7", sizes=[scheduler_pb2.CaseSize(name="n", value="7")], bytes=84, flops=7),
+]
 
 
 ALLOWANCE = scheduler_pb2.Allowance(
@@ -58,11 +76,13 @@ class ScriptedScheduler:
         self.script_of_next_job: list[scheduler_pb2.JobEvent] = []
         self.allowance = ALLOWANCE
         self.revisions: dict[str, int] = {}
+        self.problems = [PROBLEM]
         """The number of each job's last change."""
 
     def forget(self) -> None:
         self.jobs.clear()
         self.revisions.clear()
+        self.problems = [PROBLEM]
         self.logs.clear()
         self.cancelled.clear()
         self.script_of_next_job = []
@@ -212,10 +232,17 @@ class ScriptedScheduler:
         return cast("scheduler_pb2.Job", job)
 
     async def ListProblems(self, request: Any, context: Any) -> scheduler_pb2.ListProblemsResponse:
-        return scheduler_pb2.ListProblemsResponse(problems=[PROBLEM])
+        return scheduler_pb2.ListProblemsResponse(problems=self.problems)
 
     async def GetProblem(self, request: Any, context: Any) -> scheduler_pb2.GetProblemResponse:
         if request.slug not in {PROBLEM.slug, ALIAS}:
             await context.abort(grpc.StatusCode.NOT_FOUND, f"there is no problem `{request.slug}`")
         starter = f"{STARTER}// float16\n" if request.dtype == "float16" else STARTER
-        return scheduler_pb2.GetProblemResponse(problem=PROBLEM, statement=STATEMENT, starter=starter)
+        return scheduler_pb2.GetProblemResponse(
+            problem=PROBLEM,
+            statement=STATEMENT,
+            starter=starter,
+            parameters=PARAMETERS,
+            gpu_type=request.gpu_type or "MI300X",
+            cases=CASES,
+        )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from grpc_health.v1 import health_pb2
 from wavepool.scheduler.v1 import scheduler_pb2
@@ -22,10 +24,74 @@ async def test_catalogue_lists_problems_with_their_signature(gateway: RunningGat
     assert problem["signature"] == "const float* a, const float* b, float* c, size_t n"
 
 
+async def test_each_problem_says_what_the_tokens_user_and_all_have_reached(gateway: RunningGateway) -> None:
+    found = (await gateway.http.get("/api/v1/problems?gpu_type=mi300x&dtype=fp32")).json()
+    assert (found["gpu_type"], found["dtype"], found["timing_mode"]) == ("MI300X", "float32", "cold")
+    (problem,) = found["problems"]
+    reached = {"status": "solved", "attempts": 3, "best_runtime_ms": 2.0, "record_runtime_ms": 1.5, "users": 9}
+    assert reached.items() <= problem.items()
+    asked = gateway.calls["ListProgress"][-1]
+    assert (asked.user_id, asked.gpu_type, asked.dtype) == ("user_user", "mi300x", "fp32")
+
+
+@pytest.mark.parametrize(
+    ("progress", "status"),
+    [
+        ({}, "none"),
+        ({"slug": "another", "solved": True}, "none"),
+        ({"slug": "vector-addition", "users": 1}, "none"),
+        ({"slug": "vector-addition", "attempts": 1}, "tried"),
+    ],
+)
+async def test_a_problem_without_a_time_has_none(
+    gateway: RunningGateway, progress: dict[str, Any], status: str
+) -> None:
+    gateway.services.answers["ListProgress"] = {"problems": [progress]}
+    (problem,) = (await gateway.http.get("/api/v1/problems")).json()["problems"]
+    assert (problem["status"], problem["best_runtime_ms"], problem["record_runtime_ms"]) == (status, None, None)
+
+
+async def test_an_answer_that_the_caller_has_already_is_not_sent_again(gateway: RunningGateway) -> None:
+    whole = await gateway.http.get("/api/v1/problems")
+    tag = whole.headers["ETag"]
+    assert (tag[0], whole.headers["Cache-Control"]) == ('"', "private, no-cache")
+    for known in (tag, f'"another", W/{tag}', "*"):
+        again = await gateway.http.get("/api/v1/problems", headers={"If-None-Match": known})
+        assert (again.status_code, again.content, again.headers["ETag"]) == (304, b"", tag)
+    other = await gateway.http.get("/api/v1/problems", headers={"If-None-Match": f'"{tag[2:]}'})
+    assert other.json() == whole.json()
+    gateway.services.answers["ListProgress"] = {}
+    changed = await gateway.http.get("/api/v1/problems", headers={"If-None-Match": tag})
+    assert (changed.status_code, changed.headers["ETag"] != tag) == (200, True)
+
+
+@pytest.mark.parametrize("path", ["submissions", "machines", "queues", "availability"])
+async def test_what_is_polled_has_an_etag(gateway: RunningGateway, path: str) -> None:
+    whole = await gateway.http.get(f"/api/v1/{path}", headers=ADMIN)
+    assert whole.status_code == 200
+    again = await gateway.http.get(f"/api/v1/{path}", headers=ADMIN | {"If-None-Match": whole.headers["ETag"]})
+    assert again.status_code == 304
+
+
+async def test_refusals_have_no_etag(gateway: RunningGateway) -> None:
+    assert "ETag" not in (await gateway.http.get("/api/v1/problems/nope", headers={"If-None-Match": "*"})).headers
+
+
 async def test_problem_has_its_texts(gateway: RunningGateway) -> None:
     problem = (await gateway.http.get("/api/v1/problems/vector-addition")).json()
     assert problem["statement"] == STATEMENT
     assert "solution" in problem["starter"]
+
+
+async def test_a_problem_has_its_parameters_and_cases_on_a_gpu_type(gateway: RunningGateway) -> None:
+    problem = (await gateway.http.get("/api/v1/problems/vector-addition?gpu_type=mi210")).json()
+    meaning = {"name": "a", "type": "float", "const": True, "pointer": True, "meaning": "device, `n` floats"}
+    assert problem["parameters"][0] == meaning
+    first, second = problem["cases"]
+    figures = {"name": "n = 2^26", "sizes": {"n": "67108864"}, "bytes": 805306368.0, "flops": 67108864.0}
+    assert first == figures | {"least_ms": 0.1519446, "bound": "MEMORY"}
+    assert (second["least_ms"], second["bound"]) == (None, None)
+    assert gateway.calls["GetProblem"][-1].gpu_type == problem["gpu_type"] == "mi210"
 
 
 async def test_unknown_problem_is_404(gateway: RunningGateway) -> None:

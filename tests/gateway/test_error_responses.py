@@ -145,7 +145,7 @@ async def test_fault_of_ours_tells_nothing_but_the_request_id(
     def broken(*_: Any) -> None:
         raise RuntimeError("the secret detail")
 
-    monkeypatch.setattr("gateway.routes.catalogue.problem_summary_of", broken)
+    monkeypatch.setattr("gateway.routes.catalogue.problem_list_of", broken)
     response = await gateway.http.get("/api/v1/problems", headers={"X-Request-Id": "req-9"})
     assert (response.status_code, response.headers["content-type"]) == (500, "application/problem+json")
     assert "secret" not in response.text

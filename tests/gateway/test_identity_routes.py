@@ -140,6 +140,37 @@ async def test_a_user_sees_and_chooses_when_to_be_mailed(gateway: RunningGateway
     assert (wrong.status_code, wrong.json()["errors"][0]["field"]) == (422, "notify")
 
 
+async def test_a_profile_has_what_its_user_solved_and_nothing_private(gateway: RunningGateway) -> None:
+    shown = await gateway.http.get("/api/v1/users/ada/profile")
+    assert shown.json() == {
+        "name": "ada",
+        "solved": [
+            {"difficulty": "EASY", "solved": 2, "problems": 30},
+            {"difficulty": "HARD", "solved": 0, "problems": 9},
+        ],
+        "days": [{"date": "2026-11-29", "submissions": 4}],
+    }
+    assert (gateway.calls["GetProfile"][-1].caller_token_id, gateway.calls["GetProfile"][-1].name) == ("tok_1", "ada")
+    assert gateway.calls["GetUserProgress"][-1].user_id == "user_ada"
+
+
+async def test_a_profile_that_is_off_is_not_found_and_nothing_is_asked_about_it(gateway: RunningGateway) -> None:
+    gateway.refusals["GetProfile"] = refusal(grpc.StatusCode.NOT_FOUND, "There is no user 'ada'.")
+    hidden = await gateway.http.get("/api/v1/users/ada/profile")
+    assert (hidden.status_code, hidden.json()["detail"]) == (404, "There is no user 'ada'.")
+    assert "GetUserProgress" not in gateway.calls
+
+
+async def test_a_user_sees_and_chooses_who_sees_their_profile(gateway: RunningGateway) -> None:
+    assert (await gateway.http.get("/api/v1/me/profile")).json() == {"profile": "off"}
+    assert not gateway.calls["GetProfile"][-1].name
+    changed = await gateway.http.patch("/api/v1/me/profile", json={"profile": "off"})
+    assert changed.json() == {"profile": "off"}
+    assert gateway.calls["SetProfile"][-1].visibility == identity_pb2.PROFILE_VISIBILITY_OFF
+    wrong = await gateway.http.patch("/api/v1/me/profile", json={"profile": "friends"})
+    assert (wrong.status_code, wrong.json()["errors"][0]["field"]) == (422, "profile")
+
+
 async def test_a_choice_that_billing_refuses_says_what_to_do(gateway: RunningGateway) -> None:
     gateway.refusals["SetNotices"] = refusal(grpc.StatusCode.FAILED_PRECONDITION, "ask an administrator")
     refused = await gateway.http.patch("/api/v1/me/notices", json={"notify": "always"})
@@ -149,6 +180,7 @@ async def test_a_choice_that_billing_refuses_says_what_to_do(gateway: RunningGat
 NEEDS = [
     ("read", "GET", "/api/v1/submissions"),
     ("read", "GET", "/api/v1/rankings"),
+    ("read", "GET", "/api/v1/rankings/history"),
     ("read", "GET", "/api/v1/comparisons"),
     ("read", "GET", "/api/v1/queues"),
     ("operate` or `admin", "POST", "/api/v1/queues/apply"),
@@ -224,6 +256,9 @@ NEEDS = [
     ("manage", "PUT", "/api/v1/keys/claims"),
     ("read", "GET", "/api/v1/me/notices"),
     ("manage", "PATCH", "/api/v1/me/notices"),
+    ("read", "GET", "/api/v1/me/profile"),
+    ("manage", "PATCH", "/api/v1/me/profile"),
+    ("read", "GET", "/api/v1/users/ada/profile"),
     ("read", "GET", "/api/v1/accounts"),
     ("read", "GET", "/api/v1/accounts/ada"),
     ("admin", "POST", "/api/v1/accounts"),
@@ -283,6 +318,7 @@ BODIES = {
     "PUT /api/v1/keys/claims": {"github_name": "alice", "challenge": "x", "signature": "x"},
     "/api/v1/users/ada": {},
     "/api/v1/me/notices": {"notify": "always"},
+    "/api/v1/me/profile": {"profile": "off"},
     "/api/v1/alerts/test": {},
     "PUT /api/v1/gpu-types/MI300X/maintenance": {"reason": "x"},
     "/api/v1/billing/grants": {"account_id": "a", "amount_usd": 1},

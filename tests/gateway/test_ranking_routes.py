@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from wavepool.submission.v1.submission_pb2 import TIMING_MODE_FIRST_CALL
+from wavepool.submission.v1.submission_pb2 import TIMING_MODE_COLD, TIMING_MODE_FIRST_CALL
 
 from tests.gateway.running_gateway import RunningGateway
 from tests.gateway.scripted_services import ADMIN_TOKEN, USER_TOKEN
@@ -42,6 +42,23 @@ async def test_all_that_was_asked_for_is_passed_on(gateway: RunningGateway) -> N
     asked = gateway.calls["ListRankings"][-1]
     assert (asked.problem, asked.gpu_type, asked.dtype, asked.limit) == ("vecadd", "mi210", "float16", 7)
     assert (asked.timing_mode, asked.user_id) == (TIMING_MODE_FIRST_CALL, "user_user")
+
+
+async def test_records_have_times_names_and_the_submissions_of_the_caller_alone(gateway: RunningGateway) -> None:
+    found = (await gateway.http.get("/api/v1/rankings/history?problem=vecadd&timing=cold&dtype=fp16")).json()
+    keys = ("time", "runtime_ms", "user", "is_you", "submission_id")
+    records = [
+        dict(zip(keys, one, strict=True))
+        for one in (
+            ("2026-01-01T00:00:00Z", 3.0, "ada", False, None),
+            ("2026-01-01T00:00:00Z", 2.0, "demo", True, "job_user_user"),
+        )
+    ]
+    assert (found["records"], found["you"]) == (records, records[1:])
+    assert (found["problem"], found["timing_mode"], found["ranked"]) == ("vector-addition", "cold", True)
+    asked = gateway.calls["ListRecords"][-1]
+    assert (asked.problem, asked.dtype, asked.timing_mode) == ("vecadd", "fp16", TIMING_MODE_COLD)
+    assert asked.user_id == "user_user"
 
 
 async def test_a_comparison_is_of_the_callers_own_accounts(gateway: RunningGateway) -> None:

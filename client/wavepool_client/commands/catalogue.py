@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.markdown import Markdown
 
-from wavepool_client.commands.completion import complete_problem
+from wavepool_client.commands.completion import complete_gpu_type, complete_problem
 from wavepool_client.commands.options import Client, EndpointOption, Group, Shown, TokenOption, connect
 from wavepool_client.terminal.output import results
 from wavepool_client.terminal.result_printing import table_of
+from wavepool_client.text.narration import format_milliseconds
 
 app = Group(
     "The problem catalogue.", "wavepool problems show softmax", "wavepool problems starter softmax > softmax.hip"
@@ -23,12 +24,36 @@ SlugArgument = Annotated[
 
 
 @app.lists()
-def list_problems(gateway: Client) -> Shown:
-    """List the problems."""
-    found = gateway.problems()
+def list_problems(
+    gateway: Client,
+    *,
+    gpu: Annotated[
+        str, typer.Option("--gpu", help="The GPU type of the times, or cpu.", autocompletion=complete_gpu_type)
+    ] = "",
+    dtype: DtypeOption = "",
+) -> Shown:
+    """List the problems: if you solved each, your best proven time, the record, and how many users solved it."""
+    found = gateway.problems(gpu, dtype)
     yield found
-    rows = [(p.get("slug"), p.get("title"), p.get("difficulty"), ", ".join(p.get("tags") or [])) for p in found]
-    yield table_of(("slug", "title", "difficulty", "tags"), rows)
+    columns = ("slug", "title", "difficulty", "status", "my best", "record", "solved by", "tags")
+    yield table_of(columns, map(_row, found))
+
+
+def _row(problem: dict[str, Any]) -> tuple[object, ...]:
+    status = problem.get("status")
+    times = [_time(problem.get(f"{name}_runtime_ms")) for name in ("best", "record")]
+    named = [problem.get(name) for name in ("slug", "title", "difficulty")]
+    return (
+        *named,
+        status if status != "none" else None,
+        *times,
+        problem.get("users"),
+        ", ".join(problem.get("tags") or []),
+    )
+
+
+def _time(runtime_ms: float | None) -> str | None:
+    return None if runtime_ms is None else format_milliseconds(runtime_ms)
 
 
 @app.answers("show")

@@ -36,6 +36,20 @@ class Notify(StrEnum):
         return self is Notify.ALWAYS or (self is Notify.FAILED and not well)
 
 
+class ProfileVisibility(StrEnum):
+    """Who sees a user's profile, beside the user."""
+
+    PUBLIC = "public"
+    """Everybody with a token."""
+    OFF = "off"
+
+    @classmethod
+    def _missing_(cls, value: object) -> ProfileVisibility:
+        """A word of a later version: nothing is shown by mistake."""
+        del value
+        return cls.OFF
+
+
 @dataclass(frozen=True)
 class User:
     """A person or program with a role and an account of its own."""
@@ -54,6 +68,7 @@ class User:
     github_name: str = ""
     """In lower case, which is all the same to GitHub; empty: not known."""
     notify: Notify = Notify.NEVER
+    profile: ProfileVisibility = ProfileVisibility.PUBLIC
 
 
 def check_github_name(name: str, field: str = "github_name") -> str:

@@ -13,12 +13,13 @@ from services.billing.identity import account, api_token
 from services.billing.identity.caller import Caller
 from services.billing.identity.rights import Role, Scope, scopes_from_words
 from services.billing.identity.team import Team
-from services.billing.identity.user import check_email, check_github_name
+from services.billing.identity.user import ProfileVisibility, check_email, check_github_name
 from services.billing.keys.github_claims import GithubClaims
 from services.billing.keys.key_resolver import KeyResolver
 from services.billing.service.billing_service import Stores
 from services.billing.service.key_orders import KeyOrders
 from services.billing.service.notice_orders import NoticeOrders
+from services.billing.service.own_user import own_user
 from services.billing.service.token_orders import TokenOrders
 from services.billing.wire import identity as wire
 from services.billing.wire.identity import reference_from_proto as reference
@@ -218,6 +219,22 @@ class IdentityServicer(identity_pb2_grpc.IdentityServiceServicer):
         notify = wire.notify_from_proto(request.notify)
         user = await self._notices.set(caller, reference("user", request.user), notify)
         return pb.SetNoticesResponse(notices=wire.notices_to_proto(user, available=self._notices.available))
+
+    async def GetProfile(self, request: pb.GetProfileRequest, context: Context) -> pb.GetProfileResponse:
+        """Finds the user of a profile."""
+        caller = await self._caller(request.caller_token_id, Scope.READ)
+        name = reference("name", request.name)
+        user = caller.user if name in {"", caller.user.name} else await self._users.find_by_name(name)
+        if user is None or (user.user_id != caller.user.user_id and user.profile is ProfileVisibility.OFF):
+            raise UserNotFoundError(name)
+        return pb.GetProfileResponse(profile=wire.profile_to_proto(user))
+
+    async def SetProfile(self, request: pb.SetProfileRequest, context: Context) -> pb.SetProfileResponse:
+        """Sets who sees the caller's profile."""
+        caller = await self._caller(request.caller_token_id)
+        own = await own_user(self._users, caller, "", Scope.MANAGE, "Profiles")
+        user = await self._users.set_profile(own.user_id, wire.profile_from_proto(request.visibility))
+        return pb.SetProfileResponse(profile=wire.profile_to_proto(user))
 
     async def ResolveKeys(self, request: pb.ResolveKeysRequest, context: Context) -> pb.ResolveKeysResponse:
         """Finds a person's keys in all places."""

@@ -47,6 +47,7 @@ users = Table(
     # In lower case; null: not known.
     Column("github_name", Text),
     Column("notify", Text, nullable=False, server_default="never"),
+    Column("profile", Text, nullable=False, server_default="public"),
     UniqueConstraint("issuer", "subject", name="users_outside_identity"),
     Index("users_github_name", "github_name", unique=True),
 )

@@ -12,7 +12,7 @@ from servicekit.clock import Clock
 from servicekit.db.database import Database
 from services.billing.errors import GithubNameTakenError, NameTakenError, UserNotFoundError
 from services.billing.identity.rights import Role
-from services.billing.identity.user import Notify, User
+from services.billing.identity.user import Notify, ProfileVisibility, User
 from services.billing.store.account_store import open_account
 from services.billing.store.administrators import administrator_kept, one_change_at_a_time
 from services.billing.store.tables import users
@@ -94,8 +94,15 @@ class UserStore:
 
     async def set_notify(self, user_id: str, notify: Notify) -> User:
         """Sets when a user is mailed; raises UserNotFoundError."""
+        return await self._set(user_id, notify=notify.value)
+
+    async def set_profile(self, user_id: str, profile: ProfileVisibility) -> User:
+        """Sets who sees a user's profile; raises UserNotFoundError."""
+        return await self._set(user_id, profile=profile.value)
+
+    async def _set(self, user_id: str, **values: str) -> User:
         async with self._database.transaction() as connection:
-            await connection.execute(update(users).where(users.c.user_id == user_id).values(notify=notify.value))
+            await connection.execute(update(users).where(users.c.user_id == user_id).values(values))
             return await read_user(connection, user_id)
 
 
@@ -145,4 +152,5 @@ def user_from_row(row: Row[Any]) -> User:
         disable_time=row.disable_time,
         github_name=row.github_name or "",
         notify=Notify(row.notify),
+        profile=ProfileVisibility(row.profile),
     )

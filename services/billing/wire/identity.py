@@ -14,7 +14,7 @@ from services.billing.identity.caller import Caller
 from services.billing.identity.rights import Role, Scope
 from services.billing.identity.ssh_key import SshKey, fingerprint_of
 from services.billing.identity.team import MemberLevel, Origin, Team
-from services.billing.identity.user import Notify, User
+from services.billing.identity.user import Notify, ProfileVisibility, User
 from services.billing.keys.key_resolver import Resolved
 from services.billing.store.token_store import ListedToken
 
@@ -27,6 +27,8 @@ _LEVELS = {one: pb.MemberLevel.Value(f"MEMBER_LEVEL_{one.name}") for one in Memb
 _LEVELS_BY_NUMBER: dict[int, MemberLevel] = {number: level for level, number in _LEVELS.items()}
 _NOTIFY = {one: pb.Notify.Value(f"NOTIFY_{one.name}") for one in Notify}
 _NOTIFY_BY_NUMBER: dict[int, Notify] = {number: notify for notify, number in _NOTIFY.items()}
+_PROFILES = {one: pb.ProfileVisibility.Value(f"PROFILE_VISIBILITY_{one.name}") for one in ProfileVisibility}
+_PROFILES_BY_NUMBER: dict[int, ProfileVisibility] = {number: one for one, number in _PROFILES.items()}
 _OWNERS = {
     None: pb.ACCOUNT_OWNER_UNSPECIFIED,
     OwnerKind.USER: pb.ACCOUNT_OWNER_USER,
@@ -111,6 +113,18 @@ def notify_from_proto(number: int) -> Notify:
 def notices_to_proto(user: User, *, available: bool) -> pb.Notices:
     """When and where a user is mailed, as a proto."""
     return pb.Notices(notify=_NOTIFY[user.notify], email=user.email, available=available)
+
+
+def profile_from_proto(number: int) -> ProfileVisibility:
+    """The choice with this number; raises InvalidFieldError for none and for an unknown one."""
+    if number not in _PROFILES_BY_NUMBER:
+        raise InvalidFieldError("visibility", f"must be one of {', '.join(ProfileVisibility)}")
+    return _PROFILES_BY_NUMBER[number]
+
+
+def profile_to_proto(user: User) -> pb.Profile:
+    """A user's profile as a proto."""
+    return pb.Profile(user_id=user.user_id, name=user.name, visibility=_PROFILES[user.profile])
 
 
 def team_to_proto(team: Team) -> pb.Team:

@@ -31,9 +31,10 @@ from services.scheduler.jobs.job import Job
 from services.scheduler.jobs.outcome import ended_well
 from services.scheduler.jobs.reservation import PART, state_of
 from services.scheduler.jobs.resources import WHOLE_GPU
+from services.scheduler.jobs.timing import CPU
 from services.scheduler.peers.rpc_codes import ServiceCalls
 from submissions.modes import MODES
-from vocabulary.names import JOB_ID
+from vocabulary.names import JOB_ID, known_name, none_of
 from vocabulary.readings import Reading
 from vocabulary.slots import gpus_for
 from vocabulary.verdicts import ACCEPTED, INFRA_ERROR, is_about_the_submission, status_of
@@ -79,6 +80,18 @@ class Billing:
             self._prices = {price.gpu_type: price.price_micros_per_hour for price in answer.prices}
             self._read_at = time.monotonic()
         return self._prices
+
+    async def hardware(self, gpu_type: str) -> str:
+        """What has times: the GPU type in its one spelling, the default one if it is empty, or the cpu device.
+
+        Raises InvalidFieldError for an unknown type, and BillingUnreachableError.
+        """
+        gpu_types = list(await self.prices_micros_per_hour())
+        if not gpu_type:
+            return gpu_types[0]
+        if known := known_name(gpu_type, [*gpu_types, CPU]):
+            return known
+        raise InvalidFieldError("gpu_type", none_of(gpu_type, [*gpu_types, CPU]))
 
     async def is_administrator(self, user_id: str) -> bool:
         """True if the user is an administrator; raises InvalidFieldError (unknown), BillingUnreachableError."""

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
+from datetime import UTC, timedelta
 
 from wavepool.scheduler.v1 import rankings_pb2, rankings_pb2_grpc
 from wavepool.scheduler.v1.scheduler_pb2 import GetJobRequest
 
-from problems.kit.definition import CatalogueEntry
+from problems.kit.definition import CatalogueEntry, Difficulty
 from problems.library.aliases import nearest_slugs, resolved_slug
 from problems.library.variants import UnknownElementTypeError, check_element_type
+from servicekit.clock import Clock
 from servicekit.rpc.proto_time import instant_to_proto
 from services.scheduler.jobs.comparison import CaseComparison, Comparison, ComparisonVerdict, Speedup, compare
 from services.scheduler.jobs.errors import InvalidFieldError
@@ -17,13 +20,16 @@ from services.scheduler.jobs.timing import CPU, RankingKey, default_timing_mode
 from services.scheduler.peers.billing import Billing
 from services.scheduler.service.visible_job import ended_job
 from services.scheduler.store.job_store import JobStore
-from services.scheduler.store.ranking_reader import Ranked, RankingReader
+from services.scheduler.store.ranking_reader import Progress, Ranked, RankingReader, Record
 from submissions.checks import UnknownProblemError, element_type_name
 from submissions.modes import TIMING_MODES, TimingMode
-from vocabulary.names import known_name, none_of
+from vocabulary.limits import DEFAULT_DTYPE
+from vocabulary.names import none_of
 
 DEFAULT_LIMIT = 20
 MAX_LIMIT = 200
+DAY = timedelta(days=1)
+YEAR = timedelta(days=365)
 
 
 class RankingServicer(rankings_pb2_grpc.RankingServiceServicer):
@@ -35,11 +41,13 @@ class RankingServicer(rankings_pb2_grpc.RankingServiceServicer):
         reader: RankingReader,
         billing: Billing,
         problems: Mapping[str, CatalogueEntry],
+        clock: Clock,
     ) -> None:
         self._store = store
         self._reader = reader
         self._billing = billing
         self._problems = problems
+        self._clock = clock
 
     async def ListRankings(
         self, request: rankings_pb2.ListRankingsRequest, context: object
@@ -74,7 +82,58 @@ class RankingServicer(rankings_pb2_grpc.RankingServiceServicer):
         ]
         return _comparison_to_proto(compare(base, other))
 
-    async def _key(self, request: rankings_pb2.ListRankingsRequest) -> RankingKey:
+    async def ListRecords(
+        self, request: rankings_pb2.ListRecordsRequest, context: object
+    ) -> rankings_pb2.ListRecordsResponse:
+        """Lists the times that were the best so far."""
+        del context
+        key = await self._key(request)
+        records, own = await self._reader.records(key, request.user_id)
+        return rankings_pb2.ListRecordsResponse(
+            problem=key.problem,
+            gpu_type=key.hardware,
+            dtype=key.dtype,
+            timing_mode=TimingMode(key.timing_mode).number,
+            ranked=key.hardware != CPU,
+            records=[_record_to_proto(one) for one in records],
+            own=[_record_to_proto(one) for one in own],
+        )
+
+    async def ListProgress(
+        self, request: rankings_pb2.ListProgressRequest, context: object
+    ) -> rankings_pb2.ListProgressResponse:
+        """Lists what a user and everybody has reached in each problem."""
+        del context
+        dtype = self._element_type(request.dtype) if request.dtype else ""
+        hardware = await self._billing.hardware(request.gpu_type)
+        times = RankingKey("", hardware, dtype or DEFAULT_DTYPE, default_timing_mode(hardware))
+        found = await self._reader.progress(request.user_id, times, dtype)
+        return rankings_pb2.ListProgressResponse(
+            gpu_type=times.hardware,
+            dtype=times.dtype,
+            timing_mode=TimingMode(times.timing_mode).number,
+            problems=[progress_to_proto(slug, one) for slug, one in found.items()],
+        )
+
+    async def GetUserProgress(
+        self, request: rankings_pb2.GetUserProgressRequest, context: object
+    ) -> rankings_pb2.GetUserProgressResponse:
+        """Counts what a user has solved, and the submissions of each day of the last year."""
+        del context
+        solved = await self._reader.solved(request.user_id)
+        first = (self._clock.now() - YEAR).astimezone(UTC).date() + DAY
+        days = await self._reader.submission_days(request.user_id, first)
+        difficulties = Counter(entry.problem.difficulty for entry in self._problems.values())
+        solved_of = Counter(self._problems[slug].problem.difficulty for slug in solved if slug in self._problems)
+        return rankings_pb2.GetUserProgressResponse(
+            difficulties=[
+                rankings_pb2.DifficultyProgress(difficulty=one, solved=solved_of[one], problems=difficulties[one])
+                for one in Difficulty
+            ],
+            days=[rankings_pb2.SubmissionDay(date=day, submissions=count) for day, count in days],
+        )
+
+    async def _key(self, request: rankings_pb2.ListRankingsRequest | rankings_pb2.ListRecordsRequest) -> RankingKey:
         slug = resolved_slug(request.problem, self._problems)
         if slug is None:
             raise UnknownProblemError(request.problem, nearest_slugs(request.problem, self._problems))
@@ -83,16 +142,21 @@ class RankingServicer(rankings_pb2_grpc.RankingServiceServicer):
             check_element_type(self._problems[slug].problem, dtype)
         except UnknownElementTypeError as error:
             raise InvalidFieldError("dtype", str(error)) from error
-        gpu_types = list(await self._billing.prices_micros_per_hour())
-        hardware = known_name(request.gpu_type, [*gpu_types, CPU]) if request.gpu_type else gpu_types[0]
-        if not hardware:
-            raise InvalidFieldError("gpu_type", none_of(request.gpu_type, [*gpu_types, CPU]))
+        hardware = await self._billing.hardware(request.gpu_type)
         if request.timing_mode not in TIMING_MODES:
             raise InvalidFieldError(
                 "timing_mode", f"{request.timing_mode} is not valid; choose {', '.join(TimingMode)}"
             )
         timing_mode = TIMING_MODES[request.timing_mode] or default_timing_mode(hardware)
         return RankingKey(slug, hardware, dtype, timing_mode)
+
+    def _element_type(self, dtype: str) -> str:
+        """An element type that some problem has."""
+        name = element_type_name(dtype)
+        known = dict.fromkeys(one for entry in self._problems.values() for one in entry.problem.dtypes)
+        if name not in known:
+            raise InvalidFieldError("dtype", none_of(dtype, list(known)))
+        return name
 
 
 def _asked(request: rankings_pb2.CompareJobsRequest, job_id: str) -> GetJobRequest:
@@ -109,6 +173,28 @@ def _ranking_to_proto(one: Ranked, *, is_ranked: bool) -> rankings_pb2.Ranking:
         end_time=instant_to_proto(one.end_time),
         timings=one.times,
         is_public=one.is_public,
+    )
+
+
+def _record_to_proto(one: Record) -> rankings_pb2.Record:
+    return rankings_pb2.Record(
+        end_time=instant_to_proto(one.end_time),
+        runtime_ns=one.runtime_ns,
+        user_id=one.user_id,
+        job_id=one.job_id,
+        is_public=one.is_public,
+    )
+
+
+def progress_to_proto(slug: str, one: Progress) -> rankings_pb2.ProblemProgress:
+    """A problem's progress."""
+    return rankings_pb2.ProblemProgress(
+        slug=slug,
+        attempts=one.attempts,
+        solved=one.is_solved,
+        users=one.users,
+        best_runtime_ns=one.best_ns,
+        record_runtime_ns=one.record_ns,
     )
 
 

@@ -26,6 +26,7 @@ from services.scheduler.store.job_reader import JobReader
 from services.scheduler.store.job_store import JobStore
 from services.scheduler.wire import messages as wire
 from services.scheduler.wire.page_token import page_end, page_token
+from services.scheduler.wire.problems import problem_to_proto, summary_to_proto
 from submissions.checks import UnknownProblemError, element_type_name
 from vocabulary.limits import DEFAULT_DTYPE
 from vocabulary.names import known_name, none_of
@@ -153,7 +154,7 @@ class SchedulerServicer(scheduler_pb2_grpc.SchedulerServiceServicer):
     ) -> scheduler_pb2.ListProblemsResponse:
         """Lists the problems of the catalogue."""
         del request, context
-        summaries = [wire.summary_to_proto(entry.problem) for _, entry in sorted(self._problems.items())]
+        summaries = [summary_to_proto(entry.problem) for _, entry in sorted(self._problems.items())]
         return scheduler_pb2.ListProblemsResponse(problems=summaries)
 
     async def GetProblem(
@@ -164,8 +165,9 @@ class SchedulerServicer(scheduler_pb2_grpc.SchedulerServiceServicer):
         slug = resolved_slug(request.slug, self._problems)
         if slug is None:
             raise UnknownProblemError(request.slug, nearest_slugs(request.slug, self._problems))
+        hardware = await self._billing.hardware(request.gpu_type)
         try:
-            return wire.problem_to_proto(self._problems[slug], request.dtype or DEFAULT_DTYPE)
+            return problem_to_proto(self._problems[slug], request.dtype or DEFAULT_DTYPE, hardware)
         except UnknownElementTypeError as error:
             raise InvalidFieldError("dtype", str(error)) from error
 

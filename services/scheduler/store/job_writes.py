@@ -7,11 +7,12 @@ written in waves. A wave has at most one change of a job, so that the database s
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from sqlalchemy import Insert
 from sqlalchemy.ext.asyncio import AsyncConnection
 from wavepool.submission.v1.submission_pb2 import Submission
 
@@ -19,6 +20,7 @@ from services.scheduler.jobs.allowance import WINDOW, Allowance, SubmissionLimit
 from services.scheduler.jobs.ended_attempt import EndedAttempt, ended_attempt
 from services.scheduler.jobs.errors import QueueFullError, StaleJobError
 from services.scheduler.jobs.job import Job, JobEvent
+from services.scheduler.jobs.progress import ALL_DTYPES, SubmissionDay, attempted, submission_day
 from services.scheduler.jobs.states import IN_FLIGHT_STATES, JobState
 from services.scheduler.jobs.timing import proven_time
 from services.scheduler.store import statements
@@ -127,6 +129,9 @@ class _Wave:
     events: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     times: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     attempts: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    tries: Counter[tuple[str, str, str]] = field(default_factory=Counter[tuple[str, str, str]])
+    solves: Counter[tuple[str, str, str]] = field(default_factory=Counter[tuple[str, str, str]])
+    days: Counter[SubmissionDay] = field(default_factory=Counter[SubmissionDay])
 
     async def execute(self, connection: AsyncConnection) -> None:
         """Carries the changes out."""
@@ -140,9 +145,23 @@ class _Wave:
             (statements.INSERT_EVENTS, self.events),
             (statements.INSERT_PROVEN_TIME, self.times),
             (statements.INSERT_ATTEMPT, self.attempts),
+            *self._counts(connection.dialect.name),
         ):
             if rows:
                 await connection.execute(statement, rows)
+
+    def _counts(self, dialect_name: str) -> Iterator[tuple[Insert, list[dict[str, Any]]]]:
+        """What the ends of jobs add to counts."""
+        key = ("user_id", "problem", "dtype")
+        tries = [
+            {**dict(zip(key, one, strict=True)), "attempts": count, "solves": self.solves[one]}
+            for one, count in sorted(self.tries.items())
+        ]
+        yield statements.count_attempts(dialect_name), tries
+        solved = [{f"by_{name}": one[name] for name in (*key, "solves")} for one in tries if one["solves"]]
+        yield statements.count_solver(dialect_name), solved
+        days = [{**day._asdict(), "submissions": count} for day, count in sorted(self.days.items())]
+        yield statements.count_day(dialect_name), days
 
 
 class _Group:
@@ -243,8 +262,8 @@ class _Group:
         events = _events(job, write.payloads, write.now)
         self._wave.updated[tuple(changed)].append(statements.update_parameters(job.job_id, changed))
         self._wave.events += map(event_to_row, events)
-        if job.state is JobState.FINISHED and (time := proven_time(job)):
-            self._wave.times.append(time_to_row(time))
+        if job.state is JobState.FINISHED:
+            self._count(job)
         if ended := ended_attempt(before, job, write.now):
             self._wave.attempts.append(attempt_to_row(ended))
         self._wave.job_ids.add(job.job_id)
@@ -257,6 +276,17 @@ class _Group:
             changed = {**write.changes, "revision": revision}
             self._wave.updated[tuple(changed)].append(statements.update_parameters(job_id, changed))
             self._wave.job_ids.add(job_id)
+
+    def _count(self, job: Job) -> None:
+        """Adds what a job that has ended with a verdict changes for its user."""
+        if time := proven_time(job):
+            self._wave.times.append(time_to_row(time))
+        if one := attempted(job):
+            for dtype in (one.dtype, ALL_DTYPES):
+                self._wave.tries[one.user_id, one.problem, dtype] += 1
+                self._wave.solves[one.user_id, one.problem, dtype] += one.is_solved
+        if day := submission_day(job):
+            self._wave.days[day] += 1
 
     def _delete(self, write: Deletion) -> None:
         """Deletes a row that is in the state of the deletion's job."""

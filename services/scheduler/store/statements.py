@@ -8,7 +8,9 @@ from typing import Any
 
 from sqlalchemy import (
     CompoundSelect,
+    Insert,
     Integer,
+    Table,
     Update,
     bindparam,
     delete,
@@ -21,10 +23,21 @@ from sqlalchemy import (
     union_all,
     update,
 )
+from sqlalchemy.dialects import postgresql, sqlite
 
 from servicekit.db.database import Instant
 from services.scheduler.jobs.states import IN_FLIGHT_STATES
-from services.scheduler.store.tables import attempts, job_events, job_revision, job_texts, jobs, proven_times
+from services.scheduler.store.tables import (
+    attempts,
+    job_events,
+    job_revision,
+    job_texts,
+    jobs,
+    problem_attempts,
+    problem_solvers,
+    proven_times,
+    submission_days,
+)
 
 INSERT_JOB = insert(jobs)
 INSERT_TEXTS = insert(job_texts)
@@ -112,6 +125,38 @@ def update_of(changed: tuple[str, ...]) -> Update:
     """The update of these columns of a job; there are as many of them as there are kinds of moves."""
     values: dict[str, Any] = {name: bindparam(f"after_{name}", type_=jobs.c[name].type) for name in changed}
     return update(jobs).where(jobs.c.job_id == bindparam("moved_id")).values(values)
+
+
+@cache
+def count_attempts(dialect_name: str) -> Insert:
+    """Adds a row to `problem_attempts`, or its counts to those of the row that is there."""
+    return _added(_insert(problem_attempts, dialect_name), problem_attempts, "attempts", "solves")
+
+
+@cache
+def count_solver(dialect_name: str) -> Insert:
+    """Counts a user among those who solved a problem, if `by_solves` are all of the user's solves."""
+    row = problem_attempts.c
+    first = select(row.dtype, row.problem, literal_column("1", Integer)).where(
+        *(row[name] == bindparam(f"by_{name}") for name in ("user_id", "problem", "dtype", "solves"))
+    )
+    added = _insert(problem_solvers, dialect_name).from_select(["dtype", "problem", "users"], first)
+    return _added(added, problem_solvers, "users")
+
+
+@cache
+def count_day(dialect_name: str) -> Insert:
+    """Adds a row to `submission_days`, or its count to that of the row that is there."""
+    return _added(_insert(submission_days, dialect_name), submission_days, "submissions")
+
+
+def _insert(table: Table, dialect_name: str) -> postgresql.Insert | sqlite.Insert:
+    return (postgresql if dialect_name == "postgresql" else sqlite).insert(table)
+
+
+def _added(added: postgresql.Insert | sqlite.Insert, table: Table, *counts: str) -> Insert:
+    sums = {name: table.c[name] + added.excluded[name] for name in counts}
+    return added.on_conflict_do_update(index_elements=list(table.primary_key.columns), set_=sums)
 
 
 def update_parameters(job_id: str, changed: Mapping[str, Any]) -> dict[str, Any]:

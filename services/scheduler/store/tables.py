@@ -191,6 +191,38 @@ proven_times = Table(
     Column("gflops", Float, nullable=False),
     Column("end_time", Instant, nullable=False),
     Index("proven_times_ranking", "problem", "hardware", "dtype", "timing_mode", "user_id", "runtime_ns"),
+    Index("proven_times_records", "problem", "hardware", "dtype", "timing_mode", "runtime_ns"),
+    Index("proven_times_of_user", "user_id", "hardware", "dtype", "timing_mode", "problem", "runtime_ns"),
+)
+
+# How often each user tried a problem, and how often that solved it; counted with the end of each submission. An empty
+# element type stands for all of them.
+problem_attempts = Table(
+    "problem_attempts",
+    metadata,
+    Column("user_id", Text, primary_key=True),
+    Column("problem", Text, primary_key=True),
+    Column("dtype", Text, primary_key=True),
+    Column("attempts", BigInteger, nullable=False),
+    Column("solves", BigInteger, nullable=False),
+)
+
+# How many users have solved a problem; an empty element type as above.
+problem_solvers = Table(
+    "problem_solvers",
+    metadata,
+    Column("dtype", Text, primary_key=True),
+    Column("problem", Text, primary_key=True),
+    Column("users", BigInteger, nullable=False),
+)
+
+# How many submissions of each user ended that were made on a day in UTC, such as 2026-11-29; counted with each end.
+submission_days = Table(
+    "submission_days",
+    metadata,
+    Column("user_id", Text, primary_key=True),
+    Column("day", Text, primary_key=True),
+    Column("submissions", BigInteger, nullable=False),
 )
 
 # The figures of each attempt that is over, written with its end and kept for a time. A job may outlive it,

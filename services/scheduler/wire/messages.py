@@ -1,4 +1,4 @@
-"""Converts jobs, events and problems to protos and back."""
+"""Converts jobs and events to protos and back."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ from wavepool.executor.v1 import run_event_pb2
 from wavepool.scheduler.v1 import scheduler_pb2
 from wavepool.submission.v1.submission_pb2 import Submission
 
-from problems.kit.definition import CatalogueEntry, Problem
-from problems.library.variants import variant_of
 from servicekit.rpc.proto_time import duration_to_proto, instant_to_proto
 from services.scheduler.jobs.allowance import Allowance
 from services.scheduler.jobs.errors import InvalidFieldError
@@ -223,23 +221,3 @@ def verdict_name(number: int) -> str:
 def verdict_to_proto(name: str) -> run_event_pb2.Verdict.ValueType:
     """The verdict with this name without prefix."""
     return run_event_pb2.Verdict.Value(f"{VERDICT_PREFIX}{name or UNKNOWN_VERDICT}")
-
-
-def summary_to_proto(problem: Problem) -> scheduler_pb2.ProblemSummary:
-    """A problem without its texts."""
-    return scheduler_pb2.ProblemSummary(
-        slug=problem.slug,
-        title=problem.title,
-        difficulty=problem.difficulty,
-        tags=problem.tags,
-        dtypes=problem.dtypes,
-        signature=problem.signature,
-    )
-
-
-def problem_to_proto(entry: CatalogueEntry, dtype: str) -> scheduler_pb2.GetProblemResponse:
-    """A problem with its texts, in an element type; raises UnknownElementTypeError."""
-    problem = variant_of(entry.problem, dtype)
-    return scheduler_pb2.GetProblemResponse(
-        problem=summary_to_proto(problem), statement=entry.statement, starter=entry.starter_in(dtype)
-    )

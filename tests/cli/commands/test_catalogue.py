@@ -12,8 +12,18 @@ def test_the_catalogue_is_listed_with_and_without_the_subcommand(gateway: Script
     gateway.on("GET", "/api/v1/problems", Answer({"problems": [RELU]}))
     for arguments in (["problems"], ["problems", "list"]):
         run = wavepool(*arguments, "--endpoint", gateway.endpoint)
-        assert (run.status, run.out.splitlines()[1].split()) == (0, ["relu", "ReLU", "EASY", "activation"])
+        assert (run.status, run.out.splitlines()[1].split()) == (0, ["relu", "ReLU", "EASY", *"----", "activation"])
     assert wavepool("problems", "--json", "--endpoint", gateway.endpoint).json == [RELU]
+
+
+def test_the_list_shows_what_was_reached_on_the_chosen_hardware(gateway: ScriptedGateway) -> None:
+    reached = {"status": "solved", "best_runtime_ms": 2.0, "record_runtime_ms": None, "users": 3}
+    gateway.on("GET", "/api/v1/problems", Answer({"problems": [RELU | reached, RELU | {"status": "none", "users": 0}]}))
+    run = wavepool("problems", "--gpu", "cpu", "--dtype", "float16", "--endpoint", gateway.endpoint)
+    first, second = [line.split() for line in run.out.splitlines()[1:3]]
+    assert first == ["relu", "ReLU", "EASY", "solved", "2", "ms", "-", "3", "activation"]
+    assert second == ["relu", "ReLU", "EASY", "-", "-", "-", "0", "activation"]
+    assert gateway.requests[-1].path.endswith("/problems?gpu_type=cpu&dtype=float16")
 
 
 def test_a_problem_s_statement_and_starter_are_shown(gateway: ScriptedGateway) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from playwright.async_api import expect
+from wavepool.scheduler.v1 import scheduler_pb2
 from wavepool.submission.v1 import submission_pb2
 
 from tests.gateway.browser.browser_page import PROBLEM_PAGE, BrowserPage
@@ -11,6 +12,9 @@ from tests.gateway.running_gateway import RunningGateway
 from tests.gateway.scripted_services import ScriptedServices
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
+
+
+NO_TIME = "\N{EN DASH}"
 
 
 async def pane_widths(web: BrowserPage) -> list[float]:
@@ -39,6 +43,77 @@ async def test_the_list_of_problems_is_searched_and_the_address_holds_the_search
     await rows.first.locator("a").click()
     await web.is_ready()
     assert web.page.url == web.gateway.url + PROBLEM_PAGE
+
+
+PROBLEMS = [
+    scheduler_pb2.ProblemSummary(slug=slug, title=slug.title(), difficulty="EASY", dtypes=["float32"])
+    for slug in ("relu", "softmax", "vector-addition")
+]
+
+
+@pytest.fixture
+def three_problems(services: ScriptedServices) -> None:
+    """Of three problems one is solved, one was tried, and nobody has tried the last."""
+    services.scheduler.problems = PROBLEMS
+    solved = {"slug": "softmax", "attempts": 3, "solved": True, "users": 9}
+    times = {"best_runtime_ns": 2e6, "record_runtime_ns": 1.5e6}
+    tried = {"slug": "vector-addition", "attempts": 1, "users": 4, "record_runtime_ns": 9e3}
+    services.answers["ListProgress"] = services.answers["ListProgress"] | {"problems": [solved | times, tried]}
+
+
+@pytest.mark.usefixtures("three_problems")
+async def test_the_list_shows_what_was_reached_and_is_filtered_and_sorted_by_it(
+    web: BrowserPage, gateway: RunningGateway
+) -> None:
+    await web.open()
+    await web.page.goto(f"{gateway.url}/problems")
+    rows = web.page.locator(".problems tbody tr")
+    await expect(rows).to_have_count(3)
+    cells = [await row.locator("td").all_inner_texts() for row in await rows.all()]
+    assert [row[:6] for row in cells] == [
+        ["Relu", "easy", "", NO_TIME, NO_TIME, "0"],
+        ["Softmax", "easy", "solved", "2 ms", "1.5 ms", "9"],
+        ["Vector-Addition", "easy", "tried", NO_TIME, "9 µs", "4"],
+    ]
+    await expect(web.page.locator("#times")).to_have_text("Times: float32, MI300X, cold.")
+    await expect(web.page.locator(".badge.good")).to_have_text("solved")
+    await web.page.get_by_role("button", name="Record").click()
+    await expect(rows.locator("a")).to_have_text(["Vector-Addition", "Softmax", "Relu"])
+    await web.page.get_by_label("Status").select_option("tried")
+    await web.page.wait_for_url("**/problems?status=tried&sort=record")
+    await expect(rows.locator("a")).to_have_text(["Vector-Addition"])
+    assert await web.accessibility() == []
+
+
+@pytest.mark.usefixtures("three_problems")
+async def test_the_times_of_the_list_are_of_the_chosen_hardware(
+    web: BrowserPage, gateway: RunningGateway, services: ScriptedServices
+) -> None:
+    await web.open()
+    await web.page.goto(f"{gateway.url}/problems")
+    await expect(web.page.get_by_label("GPU").locator("option").first).to_have_text("MI300X")
+    services.answers["ListProgress"] = {"gpu_type": "cpu", "dtype": "float32", "timing_mode": "TIMING_MODE_HOT"}
+    await web.page.get_by_label("GPU").select_option("cpu")
+    await expect(web.page.locator("#times")).to_contain_text("Times: float32, cpu, hot. These do not rank")
+    await expect(web.page.locator(".problems .badge.good")).to_have_count(0)
+    await web.page.wait_for_url("**/problems?gpu=cpu")
+    assert services.refusals.calls["ListProgress"][-1].gpu_type == "cpu"
+    await web.page.reload()
+    await expect(web.page.get_by_label("GPU")).to_have_value("cpu")
+
+
+async def test_a_statement_has_its_parameters_and_what_the_hardware_allows(
+    web: BrowserPage, services: ScriptedServices
+) -> None:
+    await web.open()
+    parameters = web.page.locator("#parameters tbody tr")
+    await expect(parameters).to_have_count(4)
+    await expect(parameters.first.locator("td")).to_have_text(["a", "const float*", "device, n floats"])
+    cases = web.page.locator("#cases tbody tr")
+    await expect(cases.first.locator("td")).to_have_text(["n = 2^26", "151.9 µs", "memory", "805.3", "0.06711"])
+    await expect(cases.nth(1).locator("td").nth(1)).to_have_text(NO_TIME)
+    assert services.refusals.calls["GetProblem"]
+    assert await web.accessibility() == []
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

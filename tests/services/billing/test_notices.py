@@ -19,7 +19,7 @@ from services.billing.config import BillingSettings
 from services.billing.errors import InvalidFieldError
 from services.billing.identity.rights import Role, Scope
 from services.billing.identity.team import MemberLevel
-from services.billing.identity.user import Notify
+from services.billing.identity.user import Notify, ProfileVisibility
 from services.billing.service.billing_service import Stores
 from services.billing.store.tables import end_notices
 from services.billing.wire.billing import notice_from_proto
@@ -199,15 +199,18 @@ def test_the_mail_server_may_be_in_a_file_and_is_no_list(tmp_path: Path) -> None
             BillingSettings(notice_mail=SecretStr(wrong))
 
 
-async def test_users_of_a_database_from_before_are_mailed_never(db: database.Database, stores: Stores) -> None:
+async def test_users_from_before_are_mailed_never_and_have_public_profiles(
+    db: database.Database, stores: Stores
+) -> None:
     await stores.users.create("ada", email="ada@example.org")
     async with db.transaction() as connection:
         for statement in (
             "DROP TABLE end_notices",
             "ALTER TABLE users DROP COLUMN notify",
+            "ALTER TABLE users DROP COLUMN profile",
             "UPDATE alembic_version SET version_num = '0011'",
         ):
             await connection.execute(text(statement))
     await database.migrate(db, "services.billing:migrations")
     ada = await stores.users.get("ada")
-    assert (ada.email, ada.notify) == ("ada@example.org", Notify.NEVER)
+    assert (ada.email, ada.notify, ada.profile) == ("ada@example.org", Notify.NEVER, ProfileVisibility.PUBLIC)

@@ -24,7 +24,7 @@ from wavepool.scheduler.v1 import (
 )
 from wavepool.vmpool.v1 import vmpool_pb2_grpc
 
-from problems.kit.definition import CatalogueEntry
+from problems.kit.definition import CatalogueEntry, Sizes
 from problems.kit.signature import Initial, parse_signature
 from servicekit.clock import Clock, SystemClock
 from servicekit.db.database import Database
@@ -49,6 +49,7 @@ PROBLEM = SimpleNamespace(
     tags=("elementwise",),
     dtypes=("float32",),
     signature="const float* input, float* output, size_t n",
+    sizes=Sizes(cpu=(), gpu=()),
     parameters=parse_signature("const float* input, float* output, size_t n", {"output": Initial.POISON}, frozenset()),
 )
 PROBLEMS = {"leaky-relu": CatalogueEntry(cast("Any", PROBLEM), "# Leaky ReLU", "// begin here", "", "")}

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import grpc
@@ -72,6 +73,52 @@ async def test_a_ranking_that_cannot_be_is_refused(
     request = pb.ListRankingsRequest(**({"problem": "leaky-relu"} | change))
     error = await refused(rankings(cluster).ListRankings(request), code)
     assert named in " ".join([error.message, *(text for _, text in error.violations)])
+
+
+async def test_progress_is_of_the_default_kind_of_time_unless_another_is_asked_for(cluster: Cluster) -> None:
+    await ended(store(cluster), 1, user_id="ada", mean_runtime_ns=20.0)
+    await ended(store(cluster), 2, user_id="bob", device="cpu", timing_mode="hot", mean_runtime_ns=10.0)
+    answer = await rankings(cluster).ListProgress(pb.ListProgressRequest(user_id="bob"))
+    assert (answer.gpu_type, answer.dtype) == ("MI300X", "float32")
+    assert answer.timing_mode == submission_pb2.TIMING_MODE_COLD
+    [one] = answer.problems
+    assert (one.slug, one.attempts, one.solved, one.users) == ("leaky-relu", 1, True, 2)
+    assert (one.HasField("best_runtime_ns"), one.record_runtime_ns) == (False, 20.0)
+    request = pb.ListProgressRequest(user_id="bob", gpu_type="CPU", dtype="fp32")
+    answer = await rankings(cluster).ListProgress(request)
+    assert (answer.gpu_type, answer.timing_mode) == ("cpu", submission_pb2.TIMING_MODE_HOT)
+    assert answer.problems[0].best_runtime_ns == 10.0
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [({"gpu_type": "MI30X"}, "the nearest is MI300X"), ({"dtype": "float23"}, "float32")],
+)
+async def test_progress_of_a_kind_that_is_none_is_refused(cluster: Cluster, change: dict[str, Any], named: str) -> None:
+    call = rankings(cluster).ListProgress(pb.ListProgressRequest(**change))
+    error = await refused(call, grpc.StatusCode.INVALID_ARGUMENT)
+    assert named in " ".join([error.message, *(text for _, text in error.violations)])
+
+
+async def test_records_are_of_the_problem_that_an_alias_means(cluster: Cluster) -> None:
+    await ended(store(cluster), 1, user_id="ada", mean_runtime_ns=20.0)
+    answer = await rankings(cluster).ListRecords(pb.ListRecordsRequest(problem="lrelu", user_id="ada"))
+    assert (answer.problem, answer.gpu_type, answer.ranked) == ("leaky-relu", "MI300X", True)
+    assert [(one.user_id, one.runtime_ns) for one in answer.records] == [("ada", 20.0)]
+    assert answer.own == answer.records
+
+
+async def test_a_users_progress_counts_problems_by_difficulty_and_days(cluster: Cluster) -> None:
+    job = await ended(store(cluster), 1, create_time=cluster.clock.now() - timedelta(days=3))
+    await ended(store(cluster), 2, create_time=cluster.clock.now() - timedelta(days=365))
+    await ended(store(cluster), 3, problem="no-longer-here", create_time=job.create_time)
+    answer = await rankings(cluster).GetUserProgress(pb.GetUserProgressRequest(user_id="ada"))
+    assert [(one.difficulty, one.solved, one.problems) for one in answer.difficulties] == [
+        ("EASY", 1, 1),
+        ("MEDIUM", 0, 0),
+        ("HARD", 0, 0),
+    ]
+    assert [(one.date, one.submissions) for one in answer.days] == [(job.create_time.date().isoformat(), 2)]
 
 
 async def test_two_jobs_are_compared_by_their_common_cases(cluster: Cluster) -> None:

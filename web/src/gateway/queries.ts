@@ -40,10 +40,21 @@ export const problems = queryOptions({
   staleTime: Number.POSITIVE_INFINITY,
 });
 
-export function problem(slug: string, dtype: string) {
+// With what this user and all have reached; until the answer to a new choice is there, that to the one before stays.
+export function reachedIn(gpuType: string, dtype: string) {
   return queryOptions({
-    queryKey: ["problem", slug, dtype],
-    queryFn: () => given(api.GET("/api/v1/problems/{slug}", { params: { path: { slug }, query: { dtype } } })),
+    queryKey: ["problems", gpuType, dtype],
+    queryFn: () => given(api.GET("/api/v1/problems", { params: { query: { gpu_type: gpuType, dtype } } })),
+    placeholderData: keepPreviousData,
+  });
+}
+
+// Its cases are those of the default GPU type if none is named.
+export function problem(slug: string, dtype: string, gpuType = "") {
+  return queryOptions({
+    queryKey: ["problem", slug, dtype, gpuType],
+    queryFn: () =>
+      given(api.GET("/api/v1/problems/{slug}", { params: { path: { slug }, query: { dtype, gpu_type: gpuType } } })),
     staleTime: Number.POSITIVE_INFINITY,
   });
 }

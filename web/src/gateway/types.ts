@@ -395,6 +395,24 @@ export interface paths {
         patch: operations["set_notices"];
         trace?: never;
     };
+    "/api/v1/me/profile": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get Profile Setting */
+        get: operations["get_profile_setting"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /** Set Profile Setting */
+        patch: operations["set_profile_setting"];
+        trace?: never;
+    };
     "/api/v1/limits": {
         parameters: {
             query?: never;
@@ -645,6 +663,23 @@ export interface paths {
         };
         /** List Rankings */
         get: operations["list_rankings"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/rankings/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List Records */
+        get: operations["list_records"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1257,6 +1292,23 @@ export interface paths {
         head?: never;
         /** Update User */
         patch: operations["update_user"];
+        trace?: never;
+    };
+    "/api/v1/users/{user}/profile": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get Profile */
+        get: operations["get_profile"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/api/v1/teams": {
@@ -3224,6 +3276,30 @@ export interface components {
             /** Renew After Seconds */
             renew_after_seconds: number | null;
         };
+        /** ListedProblem */
+        ListedProblem: {
+            /** Slug */
+            slug: string;
+            /** Title */
+            title: string;
+            /** Difficulty */
+            difficulty: string;
+            /** Tags */
+            tags: string[];
+            /** Dtypes */
+            dtypes: string[];
+            /** Signature */
+            signature: string;
+            status: components["schemas"]["ProblemStatus"];
+            /** Attempts */
+            attempts: number;
+            /** Best Runtime Ms */
+            best_runtime_ms: number | null;
+            /** Record Runtime Ms */
+            record_runtime_ms: number | null;
+            /** Users */
+            users: number;
+        };
         /** LoginKey */
         LoginKey: {
             /** User */
@@ -3866,6 +3942,23 @@ export interface components {
          * @enum {string}
          */
         PriceSource: "SETTINGS" | "ADMINISTRATOR";
+        /** ProblemCase */
+        ProblemCase: {
+            /** Name */
+            name: string;
+            /** Sizes */
+            sizes: {
+                [key: string]: string;
+            };
+            /** Bytes */
+            bytes: number;
+            /** Flops */
+            flops: number;
+            /** Least Ms */
+            least_ms: number | null;
+            /** Bound */
+            bound: components["schemas"]["Bound"] | null;
+        };
         /** ProblemDetail */
         ProblemDetail: {
             /** Slug */
@@ -3884,27 +3977,42 @@ export interface components {
             statement: string;
             /** Starter */
             starter: string;
+            /** Parameters */
+            parameters: components["schemas"]["ProblemParameter"][];
+            /** Gpu Type */
+            gpu_type: string;
+            /** Cases */
+            cases: components["schemas"]["ProblemCase"][];
         };
         /** ProblemList */
         ProblemList: {
+            /** Gpu Type */
+            gpu_type: string;
+            /** Dtype */
+            dtype: string;
+            /** Timing Mode */
+            timing_mode: components["schemas"]["TimingMode"] | null;
             /** Problems */
-            problems: components["schemas"]["ProblemSummary"][];
+            problems: components["schemas"]["ListedProblem"][];
         };
-        /** ProblemSummary */
-        ProblemSummary: {
-            /** Slug */
-            slug: string;
-            /** Title */
-            title: string;
-            /** Difficulty */
-            difficulty: string;
-            /** Tags */
-            tags: string[];
-            /** Dtypes */
-            dtypes: string[];
-            /** Signature */
-            signature: string;
+        /** ProblemParameter */
+        ProblemParameter: {
+            /** Name */
+            name: string;
+            /** Type */
+            type: string;
+            /** Const */
+            const: boolean;
+            /** Pointer */
+            pointer: boolean;
+            /** Meaning */
+            meaning: string;
         };
+        /**
+         * ProblemStatus
+         * @enum {string}
+         */
+        ProblemStatus: "none" | "tried" | "solved";
         /** Profile */
         Profile: {
             /** Outcome */
@@ -3927,6 +4035,15 @@ export interface components {
             kernels_left_out: number;
         };
         /**
+         * ProfileChange
+         * @example {
+         *       "profile": "off"
+         *     }
+         */
+        ProfileChange: {
+            profile: components["schemas"]["ProfileWord"];
+        };
+        /**
          * ProfileClock
          * @enum {string}
          */
@@ -3936,6 +4053,16 @@ export interface components {
          * @enum {string}
          */
         ProfileOutcome: "MADE" | "UNAVAILABLE" | "FAILED" | "SKIPPED";
+        /** ProfileSetting */
+        ProfileSetting: {
+            /** Profile */
+            profile: components["schemas"]["ProfileWord"];
+        };
+        /**
+         * ProfileWord
+         * @enum {string}
+         */
+        ProfileWord: "public" | "off";
         /** ProfiledKernel */
         ProfiledKernel: {
             /** Name */
@@ -4394,6 +4521,36 @@ export interface components {
             services: {
                 [key: string]: string;
             };
+        };
+        /** RecordHistory */
+        RecordHistory: {
+            /** Problem */
+            problem: string;
+            /** Gpu Type */
+            gpu_type: string;
+            /** Dtype */
+            dtype: string;
+            /** Timing Mode */
+            timing_mode: components["schemas"]["TimingMode"] | null;
+            /** Ranked */
+            ranked: boolean;
+            /** Records */
+            records: components["schemas"]["RecordTime"][];
+            /** You */
+            you: components["schemas"]["RecordTime"][];
+        };
+        /** RecordTime */
+        RecordTime: {
+            /** Time */
+            time: string | null;
+            /** Runtime Ms */
+            runtime_ms: number;
+            /** User */
+            user: string;
+            /** Is You */
+            is_you: boolean;
+            /** Submission Id */
+            submission_id: string | null;
         };
         /** RefundRequest */
         RefundRequest: {
@@ -5112,6 +5269,15 @@ export interface components {
          * @enum {string}
          */
         SnapshotReason: "interval" | "warning" | "request" | "end";
+        /** Solved */
+        Solved: {
+            /** Difficulty */
+            difficulty: string;
+            /** Solved */
+            solved: number;
+            /** Problems */
+            problems: number;
+        };
         /**
          * SpotChoice
          * @enum {string}
@@ -5282,6 +5448,16 @@ export interface components {
             /** Name */
             name?: string | null;
             visibility?: components["schemas"]["Visibility"] | null;
+        };
+        /** SubmissionDay */
+        SubmissionDay: {
+            /**
+             * Date
+             * Format: date
+             */
+            date: string;
+            /** Submissions */
+            submissions: number;
         };
         /** SubmissionDetail */
         SubmissionDetail: {
@@ -5878,6 +6054,15 @@ export interface components {
         UserList: {
             /** Users */
             users: components["schemas"]["User"][];
+        };
+        /** UserProfile */
+        UserProfile: {
+            /** Name */
+            name: string;
+            /** Solved */
+            solved: components["schemas"]["Solved"][];
+            /** Days */
+            days: components["schemas"]["SubmissionDay"][];
         };
         /**
          * UserRequest
@@ -7811,7 +7996,10 @@ export interface operations {
     };
     list_problems: {
         parameters: {
-            query?: never;
+            query?: {
+                gpu_type?: string;
+                dtype?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -7832,6 +8020,7 @@ export interface operations {
         parameters: {
             query?: {
                 dtype?: string;
+                gpu_type?: string;
             };
             header?: never;
             path: {
@@ -8166,6 +8355,48 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Notices"];
+                };
+            };
+        };
+    };
+    get_profile_setting: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProfileSetting"];
+                };
+            };
+        };
+    };
+    set_profile_setting: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ProfileChange"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProfileSetting"];
                 };
             };
         };
@@ -8569,6 +8800,30 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Ranking"];
+                };
+            };
+        };
+    };
+    list_records: {
+        parameters: {
+            query: {
+                problem: string;
+                gpu_type?: string;
+                dtype?: string;
+                timing?: components["schemas"]["TimingMode"] | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecordHistory"];
                 };
             };
         };
@@ -9615,6 +9870,27 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["User"];
+                };
+            };
+        };
+    };
+    get_profile: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                user: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UserProfile"];
                 };
             };
         };

@@ -4,12 +4,15 @@ export function Select({
   name,
   value,
   options,
+  names = {},
   anyway = "any",
   onChange,
 }: {
   name: string;
   value: string;
   options: readonly string[];
+  // Of options that are called otherwise than their value.
+  names?: Record<string, string>;
   // What no choice is called; empty if there is always one.
   anyway?: string;
   onChange: (value: string) => void;
@@ -21,7 +24,7 @@ export function Select({
         {anyway ? <option value="">{anyway}</option> : null}
         {[...new Set([...options, ...(value ? [value] : [])])].map((option) => (
           <option value={option} key={option}>
-            {option.toLowerCase()}
+            {names[option] ?? option.toLowerCase()}
           </option>
         ))}
       </select>

@@ -2,20 +2,24 @@
 
 import type { Schemas } from "../gateway/client";
 
-export type Problem = Schemas["ProblemSummary"];
-export type Column = "title" | "difficulty" | "dtypes" | "tags";
+export type Problem = Schemas["ListedProblem"];
+export type Column = "title" | "difficulty" | "status" | "best" | "record" | "users" | "dtypes" | "tags";
 
 export interface Choice {
   search: string;
   difficulty: string;
   tag: string;
   dtype: string;
+  status: string;
+  // Of the times; the default one if it is empty.
+  gpuType: string;
   sort: Column;
   isDescending: boolean;
 }
 
-const SORTS: readonly Column[] = ["title", "difficulty", "dtypes", "tags"];
+const SORTS: readonly Column[] = ["title", "difficulty", "status", "best", "record", "users", "dtypes", "tags"];
 const DIFFICULTIES = ["EASY", "MEDIUM", "HARD"];
+export const STATUSES = ["none", "tried", "solved"];
 
 // What the address does not say, or says wrongly, is as if nothing was chosen.
 export function choiceOf(query: URLSearchParams): Choice {
@@ -28,28 +32,36 @@ export function choiceOf(query: URLSearchParams): Choice {
     difficulty: said("difficulty"),
     tag: said("tag"),
     dtype: said("dtype"),
+    status: said("status"),
+    gpuType: said("gpu"),
     sort,
     isDescending,
   };
 }
 
-export function queryOf({ search, difficulty, tag, dtype, sort, isDescending }: Choice): URLSearchParams {
+export function queryOf({ search, sort, isDescending, gpuType, ...filters }: Choice): URLSearchParams {
   const order = sort === "title" && !isDescending ? "" : `${isDescending ? "-" : ""}${sort}`;
-  const said = { q: search, difficulty, tag, dtype, sort: order };
+  const said = { q: search, ...filters, gpu: gpuType, sort: order };
   return new URLSearchParams(Object.entries(said).filter(([, value]) => value));
 }
 
 export function chosen(problems: Problem[], choice: Choice): Problem[] {
   const words = choice.search.toLowerCase().split(/\s+/).filter(Boolean);
   const found = problems.filter(
-    ({ slug, title, difficulty, tags, dtypes }) =>
+    ({ slug, title, difficulty, tags, dtypes, status }) =>
       (!choice.difficulty || difficulty.toUpperCase() === choice.difficulty) &&
       (!choice.tag || tags.includes(choice.tag)) &&
       (!choice.dtype || dtypes.includes(choice.dtype)) &&
+      (!choice.status || status === choice.status) &&
       words.every((word) => `${slug} ${title} ${tags.join(" ")}`.toLowerCase().includes(word)),
   );
   const sign = choice.isDescending ? -1 : 1;
-  return found.sort((one, other) => sign * compared(one, other, choice.sort) || compared(one, other, "title"));
+  return found.sort(
+    (one, other) =>
+      withoutTimeLast(one, other, choice.sort) ||
+      sign * compared(one, other, choice.sort) ||
+      compared(one, other, "title"),
+  );
 }
 
 // By a click on a column: in its order, and in the other if that is the order already.
@@ -67,6 +79,13 @@ function compared(one: Problem, other: Problem, column: Column): number {
       return one.title.localeCompare(other.title, "en");
     case "difficulty":
       return byDifficulty(one.difficulty.toUpperCase(), other.difficulty.toUpperCase());
+    case "status":
+      return byRank(STATUSES, one.status, other.status);
+    case "best":
+    case "record":
+      return (timeOf(one, column) ?? 0) - (timeOf(other, column) ?? 0);
+    case "users":
+      return one.users - other.users;
     case "dtypes":
       return one.dtypes.length - other.dtypes.length;
     case "tags":
@@ -74,8 +93,22 @@ function compared(one: Problem, other: Problem, column: Column): number {
   }
 }
 
-// A word that is not known is the hardest.
+function timeOf(problem: Problem, column: Column): number | null {
+  if (column === "best") return problem.best_runtime_ms;
+  return column === "record" ? problem.record_runtime_ms : 0;
+}
+
+// In either order of times.
+function withoutTimeLast(one: Problem, other: Problem, column: Column): number {
+  return Number(timeOf(one, column) === null) - Number(timeOf(other, column) === null);
+}
+
 function byDifficulty(one: string, other: string): number {
-  const rank = (word: string) => (DIFFICULTIES.includes(word) ? DIFFICULTIES.indexOf(word) : DIFFICULTIES.length);
+  return byRank(DIFFICULTIES, one, other);
+}
+
+// A word that is not known is after those that are.
+function byRank(words: string[], one: string, other: string): number {
+  const rank = (word: string) => (words.includes(word) ? words.indexOf(word) : words.length);
   return rank(one) - rank(other) || one.localeCompare(other, "en");
 }

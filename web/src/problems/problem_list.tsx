@@ -2,22 +2,42 @@
 
 import { useQuery } from "@tanstack/preact-query";
 import { Link, useSearchParams } from "wouter-preact";
-import { problems as allProblems } from "../gateway/queries";
+import type { Schemas } from "../gateway/client";
+import { gpuTypes, reachedIn } from "../gateway/queries";
 import { problemAddress } from "../page/addresses";
+import { count, milliseconds } from "../page/format";
 import { Select } from "../page/select";
-import { type Choice, type Column, choiceOf, chosen, difficultiesOf, type Problem, queryOf, sortedBy } from "./choice";
+import {
+  type Choice,
+  type Column,
+  choiceOf,
+  chosen,
+  difficultiesOf,
+  type Problem,
+  queryOf,
+  STATUSES,
+  sortedBy,
+} from "./choice";
+
+const CPU = "cpu";
+const STATUS_NAMES: Record<string, string> = { none: "not tried", tried: "tried", solved: "solved" };
+const STATUS_CLASSES: Record<string, string> = { tried: "warn", solved: "good" };
 
 const COLUMNS: [Column, string, string][] = [
   ["title", "Problem", ""],
   ["difficulty", "Difficulty", ""],
+  ["status", "Status", ""],
+  ["best", "My best", "number"],
+  ["record", "Record", "number optional"],
+  ["users", "Solved by", "number optional"],
   ["dtypes", "Element types", "optional"],
   ["tags", "Tags", "optional"],
 ];
 
 export default function ProblemList() {
-  const { data, error } = useQuery(allProblems);
   const [query, setQuery] = useSearchParams();
   const choice = choiceOf(query);
+  const { data, error } = useQuery(reachedIn(choice.gpuType, choice.dtype));
   const change = (changes: Partial<Choice>) => setQuery(queryOf({ ...choice, ...changes }), { replace: true });
   const problems = data?.problems ?? [];
   const found = chosen([...problems], choice);
@@ -30,6 +50,9 @@ export default function ProblemList() {
         </p>
       </div>
       <Filters choice={choice} problems={problems} onChange={change} />
+      <p class="hint" id="times">
+        {data ? timesOf(data) : ""}
+      </p>
       <div class="card table-scroll">
         {data && !found.length ? (
           <p class="empty">
@@ -69,7 +92,23 @@ function sortOf({ sort, isDescending }: Choice, column: Column) {
   return isDescending ? "descending" : "ascending";
 }
 
-function Row({ slug, title, difficulty, dtypes, tags }: Problem) {
+// Of whatever was asked for, as the gateway understood it.
+function timesOf({ dtype, gpu_type: gpuType, timing_mode: mode }: Schemas["ProblemList"]): string {
+  const unranked = gpuType === CPU ? " These do not rank: they say nothing about a GPU." : "";
+  return `Times: ${[dtype, gpuType, mode].filter(Boolean).join(", ")}.${unranked}`;
+}
+
+function Status({ status, attempts }: Problem) {
+  if (status === "none") return null;
+  return (
+    <span class={`badge ${STATUS_CLASSES[status] ?? ""}`} title={`${count(attempts)} of your submissions`}>
+      {STATUS_NAMES[status] ?? status}
+    </span>
+  );
+}
+
+function Row(problem: Problem) {
+  const { slug, title, difficulty, dtypes, tags } = problem;
   return (
     <tr>
       <td>
@@ -82,6 +121,12 @@ function Row({ slug, title, difficulty, dtypes, tags }: Problem) {
           ""
         )}
       </td>
+      <td>
+        <Status {...problem} />
+      </td>
+      <td class="number">{milliseconds(problem.best_runtime_ms)}</td>
+      <td class="number optional">{milliseconds(problem.record_runtime_ms)}</td>
+      <td class="number optional">{count(problem.users)}</td>
       <td class="optional mono">{dtypes.join(", ")}</td>
       <td class="optional hint">{tags.join(", ")}</td>
     </tr>
@@ -111,6 +156,7 @@ function Filters({
   onChange: (changes: Partial<Choice>) => void;
 }) {
   const all = (values: string[][]) => [...new Set(values.flat())].sort();
+  const [defaultGpu, ...otherGpus] = useQuery(gpuTypes).data ?? [];
   return (
     <search class="filters">
       <label>
@@ -131,6 +177,13 @@ function Filters({
         onChange={(difficulty) => onChange({ difficulty })}
       />
       <Select
+        name="Status"
+        value={choice.status}
+        options={STATUSES}
+        names={STATUS_NAMES}
+        onChange={(status) => onChange({ status })}
+      />
+      <Select
         name="Tag"
         value={choice.tag}
         options={all(problems.map(({ tags }) => tags))}
@@ -141,6 +194,13 @@ function Filters({
         value={choice.dtype}
         options={all(problems.map(({ dtypes }) => dtypes))}
         onChange={(dtype) => onChange({ dtype })}
+      />
+      <Select
+        name="GPU"
+        value={choice.gpuType}
+        options={[...otherGpus, CPU]}
+        anyway={defaultGpu ?? "default"}
+        onChange={(gpuType) => onChange({ gpuType })}
       />
     </search>
   );

@@ -6,7 +6,6 @@ import { Link } from "wouter-preact";
 import type { Editor } from "../editor/editor";
 import type { Schemas } from "../gateway/client";
 import * as queries from "../gateway/queries";
-import { Markdown } from "../page/markdown";
 import { NotFound } from "../page/not_found";
 import { Panes } from "../page/panes";
 import { pages } from "../pages";
@@ -18,6 +17,7 @@ import { news, RunView } from "../run/run_view";
 import { useTabState } from "../run/tab_state";
 import { Bench } from "./bench";
 import { CodePane } from "./code_pane";
+import { Statement } from "./statement";
 
 export default function Workbench({ slug, submissionId }: { slug: string; submissionId: string }) {
   const bench = useMemo(() => new Bench(), []);
@@ -149,26 +149,11 @@ function ProblemCard({ bench }: { bench: Bench }) {
           </select>
         </div>
       ) : null}
-      {problem && shown === "Statement" ? <Statement {...problem} /> : null}
+      {problem && shown === "Statement" ? (
+        <Statement problem={problem} dtype={bench.dtype.value} gpuType={bench.form.value.gpuType} />
+      ) : null}
     </>
   );
-}
-
-function Statement({ signature, statement }: Schemas["ProblemDetail"]) {
-  return (
-    <>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: people scroll it with the keyboard */}
-      <section id="signature" class="signature" aria-label="Signature" tabIndex={0}>
-        {`extern "C" void solution(\n    ${signature.split(/,\s*/).join(",\n    ")})`}
-      </section>
-      <Markdown id="statement" class="statement" text={statement} isShown={isNews} />
-    </>
-  );
-}
-
-// The page shows title and signature already.
-function isNews(tag: string, text: string, at: number): boolean {
-  return !(at === 0 && tag === "h1") && !(tag === "code" && text.startsWith('extern "C" void solution('));
 }
 
 function Submissions({ slug }: { slug: string }) {

@@ -24,8 +24,8 @@ from statistics import median
 
 import numpy as np
 
-from services.executor.core.model import roofline
-from services.executor.core.model.roofline import Roofs, Work
+from vocabulary import roofline
+from vocabulary.roofline import Roofs, Work
 
 # Share of the deciding calls that may look untrue by chance.
 _MOST_DISTURBED = 0.7

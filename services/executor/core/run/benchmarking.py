@@ -27,7 +27,6 @@ from services.executor.core.measure.measuring import measure, measure_first_call
 from services.executor.core.model.events import Benchmarked, Benchmarking, BenchmarkProgress, BenchmarkStage
 from services.executor.core.model.failure import Failure, in_case
 from services.executor.core.model.flushing import Flush, calibrated_flush, flush_profile
-from services.executor.core.model.roofline import roofs_note, roofs_of
 from services.executor.core.model.seeds import RunSeed
 from services.executor.core.model.verdict import Verdict
 from services.executor.core.run.case_result import CaseTimes, Scale, audit_doubt, facts_of, fault_of, result_of
@@ -43,6 +42,7 @@ from services.executor.core.timing.statistics import geometric_mean
 from services.executor.core.timing.stopping import CPU_PROFILE, GPU_PROFILE, StoppingProfile
 from services.executor.devices.device import Device, DeviceDescription
 from submissions.modes import TimingMode
+from vocabulary.roofline import roofs_note, roofs_of
 
 _NOT_CHAINED = ChainAudit((), "host code of the submission launched the calls")
 

@@ -9,6 +9,7 @@ from statistics import fmean, median
 from typing import Any
 
 from problems.kit.definition import Case, Problem
+from problems.kit.work import work_of
 from services.executor.core.audit.chain import ChainAudit
 from services.executor.core.audit.chain_audit import ChainRule, audit_ratio, instruments_apart, shortfall
 from services.executor.core.audit.judge_clock import (
@@ -24,11 +25,9 @@ from services.executor.core.call.idle_work import NO_TIME, IdleTime, idle_doubt
 from services.executor.core.call.runner_session import CallTimes
 from services.executor.core.call.spans import SPAN_RULE, span_fault, spans_of
 from services.executor.core.measure.measuring import Measurement
-from services.executor.core.model.roofline import Roofs, Work, bound_of, floor_of
 from services.executor.core.timing.benchmark_result import (
     Band,
     BenchmarkResult,
-    Bound,
     InstrumentReading,
     ReplacedSample,
 )
@@ -44,6 +43,7 @@ from services.executor.core.timing.case_timing import (
 from services.executor.core.timing.session_rule import Agreement, SessionRule, agreement, disagreement, score
 from services.executor.core.timing.statistics import Summary, interval_of_sessions, summarise
 from services.executor.core.timing.stopping import StopReason
+from vocabulary.roofline import Bound, Roofs, bound_of, floor_of
 
 MOST_READINGS = 200
 """The most readings of the instruments that a result keeps; its bands are of all."""
@@ -235,15 +235,6 @@ def _interval_ns(times: CaseTimes) -> tuple[float, float]:
     low_ns, high_ns = interval_of_sessions(samples_ns)
     runtime_ns = score(times.medians_ns)
     return min(low_ns, runtime_ns), max(high_ns, runtime_ns)
-
-
-def work_of(problem: Problem, case: Case, dtype: str) -> Work:
-    """The work of every call of a case."""
-    sizes = {parameter.name: parameter.dtype.itemsize for parameter in problem.parameters}
-    shapes = problem.output_shapes(case)
-    written = float(sum(math.prod(shape) * sizes[name] for name, shape in shapes.items()))
-    read = max(0.0, problem.bytes(case) - written)
-    return Work(read, written, problem.flops(case), dtype, flops_are_least=problem.fixed_algorithm)
 
 
 def _spread(summary: Summary) -> dict[str, Any]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from vocabulary.roofline import Bound
+
 
 class Timing(StrEnum):
     """Says whether times can be ranked. The verdict is about the answers, and is separate from this."""
@@ -17,16 +19,6 @@ class Timing(StrEnum):
     """There is no single time: sessions disagree, or the interval is too wide."""
     UNPROVEN = "UNPROVEN"
     """The times may be true, but we could not find out; `unproven_because` says why."""
-
-
-class Bound(StrEnum):
-    """The limit that bounds a kernel's time."""
-
-    UNKNOWN = "unknown"
-    """No roof is known, for example on the cpu device."""
-    MEMORY = "memory"
-    COMPUTE = "compute"
-    LAUNCH = "launch"
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,10 @@ from tests.services.scheduler.jobs import ACCEPTED, LEASE, START, a_job
 from tests.services.scheduler.timed_jobs import timed_job
 
 JOBS = 7
-TABLES = (tables.jobs, tables.job_texts, tables.job_events, tables.proven_times, tables.attempts)
+TABLES = (
+    *(tables.jobs, tables.job_texts, tables.job_events, tables.proven_times, tables.attempts),
+    *(tables.problem_attempts, tables.problem_solvers, tables.submission_days),
+)
 LIMIT = SubmissionLimits(100)
 TIMED = replace(ACCEPTED, result=timed_job().result)
 

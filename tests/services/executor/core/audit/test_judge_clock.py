@@ -19,7 +19,7 @@ from services.executor.core.audit.judge_clock import (
     too_short,
     waited_call_ns,
 )
-from services.executor.core.model.roofline import Work, roofs_of
+from vocabulary.roofline import Work, roofs_of
 
 EXACT = AuditRule(least_share_of_wall=0.9, null_quantile=0.5, most_null_ns=1e5, slack_ns=0.0)
 walls = st.lists(st.floats(1e5, 1e9), min_size=1, max_size=20)

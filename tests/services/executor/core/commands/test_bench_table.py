@@ -7,8 +7,9 @@ import pytest
 
 from services.executor.core.commands.bench_table import table_of, trust_of
 from services.executor.core.model.events import Benchmarked
-from services.executor.core.timing.benchmark_result import BenchmarkResult, Bound, Timing
+from services.executor.core.timing.benchmark_result import BenchmarkResult, Timing
 from services.executor.core.timing.case_timing import shown_interval_of_run, timing_note
+from vocabulary.roofline import Bound
 
 CASE = BenchmarkResult(
     test_id=1, name="small", total_tests=1, runtime_ns=2e6, ci_low_ns=1.99e6, ci_high_ns=2.01e6, samples=300,

@@ -17,12 +17,12 @@ from services.executor.core.model.verdict import Verdict
 from services.executor.core.timing.benchmark_result import (
     Band,
     BenchmarkResult,
-    Bound,
     InstrumentReading,
     ReplacedSample,
     Timing,
 )
 from services.executor.devices.profiling import Extent, ProfileClock, ProfiledKernel
+from vocabulary.roofline import Bound
 
 BROKEN = "kernel \ud800 output"
 PASSED = events.TestResult(1, "small", passed=True, total_tests=2)

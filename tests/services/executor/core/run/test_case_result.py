@@ -17,13 +17,13 @@ from services.executor.core.call.idle_work import IdleTime
 from services.executor.core.call.runner_session import CallTimes
 from services.executor.core.check.sample_replacement import Cause, Replaced
 from services.executor.core.measure.measuring import Measurement
-from services.executor.core.model.roofline import roofs_of
 from services.executor.core.run.case_result import MOST_READINGS, CaseTimes, Scale, facts_of, fault_of, result_of
 from services.executor.core.timing.benchmark_result import Band, InstrumentReading, ReplacedSample, Timing
 from services.executor.core.timing.case_timing import BUSY, CACHES_MAY_BE_WARM, NOT_AUDITED, TimingFacts, timing_of
 from services.executor.core.timing.session_rule import CPU_SESSIONS, GPU_SESSIONS
 from services.executor.core.timing.stopping import StopReason
 from services.executor.devices.instruments import Reading
+from vocabulary.roofline import roofs_of
 
 PROBLEM = Catalogue.load().get("vector-addition").problem
 CASE = PROBLEM.sizes.gpu[-1]

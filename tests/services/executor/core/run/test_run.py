@@ -19,7 +19,7 @@ from services.executor.core.run.context import RunContext
 from services.executor.core.run.one_run import JobError, run
 from services.executor.core.sandbox import scratch
 from services.executor.core.sandbox.scratch import memory_parent
-from services.executor.core.timing.benchmark_result import Bound, Timing
+from services.executor.core.timing.benchmark_result import Timing
 from services.executor.core.timing.case_timing import LAUNCHED_BY_SUBMISSION
 from services.executor.devices.cpu.cpu_device import CpuDevice
 from services.executor.devices.device import DeviceDescription, Toolchain
@@ -28,6 +28,7 @@ from services.executor.sandboxes.sandbox import SandboxedProcess, SandboxError
 from submissions.modes import Mode
 from tests.services.executor.core.conftest import SUBMISSIONS
 from tests.services.executor.core.mixed_problem import MIXED_SOLUTION, MixedProblem
+from vocabulary.roofline import Bound
 
 HONEST = (SUBMISSIONS / "call_counter.hip").read_text().replace("if (++calls > 10) return;", "")
 
