@@ -7,12 +7,14 @@ import json
 import os
 import signal
 import sys
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager, suppress
+from types import MappingProxyType
 
 import httpx
 import httpx_sse
 import pytest
+import websockets
 from wavepool.submission.v1 import submission_pb2
 
 from tests.gateway.job_events import queued
@@ -28,7 +30,9 @@ EVENTS = "/api/v1/submissions/job_1/events"
 
 
 @asynccontextmanager
-async def process(services: ScriptedServices) -> AsyncGenerator[tuple[asyncio.subprocess.Process, str]]:
+async def process(
+    services: ScriptedServices, settings: Mapping[str, str] = MappingProxyType({})
+) -> AsyncGenerator[tuple[asyncio.subprocess.Process, str]]:
     """`python -m gateway` on a free port; yields the process and its URL."""
     names = ("SCHEDULER", "VMPOOL", "BILLING")
     environment = {
@@ -37,8 +41,11 @@ async def process(services: ScriptedServices) -> AsyncGenerator[tuple[asyncio.su
         "GATEWAY_DRAIN": "PT5S",
         **{f"GATEWAY_{name}_TARGET": services.target for name in names},
         **TOKEN_SETTING,
+        **settings,
     }
-    child = await asyncio.create_subprocess_exec(*COMMAND, env=environment, stdout=asyncio.subprocess.PIPE)
+    child = await asyncio.create_subprocess_exec(
+        *COMMAND, env=environment, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT
+    )
     try:
         yield child, await url_of(child)
     finally:
@@ -86,3 +93,43 @@ async def test_taken_port_is_named_and_the_process_fails(services: ScriptedServi
         _, said = await child.communicate()
     assert child.returncode != 0
     assert str(services.port).encode() in said
+
+
+CHUNKED_JSON = "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n"
+SECRET = f"wpt_{'Ab3-_' * 8}xyz"
+TUNNEL = f"/api/v1/reservations/res_01J/tunnel?ticket={SECRET.replace('wpt', 'wpk')}&node=0"
+UNREADABLE = (
+    f"GET /api/v1/me?ticket={SECRET} HTTP/1.1 \x01\r\n\r\n",
+    f"GET /api/v1/me HTTP/1.1\r\nHost: x\r\nAuthorization : Bearer {SECRET}\r\n\r\n",
+    f"GET /api/v1/me HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {SECRET}\x00\r\n\r\n",
+    f"POST /api/v1/sign-in HTTP/1.1\r\nHost: x\r\n{CHUNKED_JSON}\r\nzz{SECRET}\r\n",
+)
+
+
+@pytest.mark.parametrize("level", ["DEBUG", "INFO"])
+async def test_no_line_of_the_log_and_no_answer_has_a_secret(services: ScriptedServices, level: str) -> None:
+    answers = b""
+    async with asyncio.timeout(DEADLINE_SECONDS), process(services, {"GATEWAY_LOG_LEVEL": level}) as (child, url):
+        host, port = url.removeprefix("http://").split(":")
+        for token in (USER_TOKEN, SECRET):
+            headers = {"Authorization": f"Bearer {token}"}
+            with suppress(websockets.InvalidStatus):
+                async with websockets.connect(
+                    f"ws://{host}:{port}{TUNNEL}", additional_headers=headers, proxy=None
+                ) as tunnel:
+                    await tunnel.send(SECRET.encode())
+            async with httpx.AsyncClient(base_url=url, headers=headers, trust_env=False) as http:
+                answers += (await http.get(f"/api/v1/me?ticket={SECRET}")).content
+        for sent in UNREADABLE:
+            reader, writer = await asyncio.open_connection(host, int(port))
+            writer.write(sent.encode("latin-1"))
+            answers += await reader.read()
+            writer.close()
+            await writer.wait_closed()
+        child.send_signal(signal.SIGTERM)
+        assert child.stdout
+        log = await child.stdout.read()
+    assert [line["reason"] for line in map(json.loads, log.splitlines()) if "reason" in line]
+    assert answers.count(b"cannot be read") == len(UNREADABLE)
+    assert b"Ab3" not in answers + log
+    assert b"node=0" not in log, "no address is logged with its query"
