@@ -214,6 +214,7 @@ NEEDS = [
     ("read", "GET", "/api/amd/metrics"),
     ("read", "GET", "/api/v1/metrics/jobs"),
     ("read", "GET", "/api/v1/metrics/queues"),
+    ("", "POST", "/api/v1/tickets"),
     ("manage", "POST", "/api/v1/tokens"),
     ("manage", "GET", "/api/v1/tokens"),
     ("manage", "POST", "/api/v1/keys"),
