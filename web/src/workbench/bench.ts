@@ -6,6 +6,7 @@ import type { Editor } from "../editor/editor";
 import { api, given, type Schemas } from "../gateway/client";
 import { follow } from "../gateway/event_stream";
 import * as queries from "../gateway/queries";
+import { download } from "../gateway/ticket";
 import { problemAddress } from "../page/addresses";
 import { guarded, showFailure } from "../page/alert";
 import * as store from "../page/store";
@@ -119,13 +120,7 @@ export class Bench {
 
   readonly downloadReport = guarded(async () => {
     const id = this.submissionId.value;
-    const path = { submission_id: id };
-    const report = await given(api.GET("/api/v1/submissions/{submission_id}/report", { params: { path } }));
-    const link = document.createElement("a");
-    link.href = URL.createObjectURL(new Blob([JSON.stringify(report)], { type: "application/json" }));
-    link.download = `${id}.json`;
-    link.click();
-    URL.revokeObjectURL(link.href);
+    await download(`/api/v1/submissions/${encodeURIComponent(id)}/report`, `${id}.json`);
   });
 
   close(): void {
