@@ -9,6 +9,7 @@ import signal
 import sys
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager, suppress
+from pathlib import Path
 from types import MappingProxyType
 
 import httpx
@@ -22,6 +23,7 @@ from tests.gateway.running_gateway import DEADLINE_SECONDS
 from tests.gateway.scripted_services import USER_TOKEN, ScriptedServices
 from tests.job_specs import job_spec
 from tests.service_token import TOKEN_SETTING
+from vocabulary.ports import free_port
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -133,3 +135,50 @@ async def test_no_line_of_the_log_and_no_answer_has_a_secret(services: ScriptedS
     assert answers.count(b"cannot be read") == len(UNREADABLE)
     assert b"Ab3" not in answers + log
     assert b"node=0" not in log, "no address is logged with its query"
+
+
+@asynccontextmanager
+async def billing_process(folder: Path) -> AsyncGenerator[tuple[asyncio.subprocess.Process, str]]:
+    """`python -m services.billing` that logs everything; yields the process and its address once it serves."""
+    port = free_port()
+    settings = {"PORT": str(port), "METRICS_PORT": "0", "DATA_DIR": str(folder), "LOG_LEVEL": "DEBUG"}
+    environment = {**os.environ, **TOKEN_SETTING, **{f"BILLING_{name}": value for name, value in settings.items()}}
+    child = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "services.billing"),
+        env=environment,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+    )
+    try:
+        assert child.stdout
+        while json.loads(await child.stdout.readline())["message"] != "serving":
+            pass
+        yield child, f"127.0.0.1:{port}"
+    finally:
+        if child.returncode is None:
+            child.kill()
+        await child.wait()
+
+
+async def test_no_log_has_a_ticket_of_the_gateway_or_of_billing(services: ScriptedServices, tmp_path: Path) -> None:
+    async with asyncio.timeout(2 * DEADLINE_SECONDS), billing_process(tmp_path) as (billing, target):
+        settings = {"GATEWAY_LOG_LEVEL": "DEBUG", "GATEWAY_BILLING_TARGET": target}
+        token = (tmp_path / "token").read_text().strip()
+        async with process(services, settings) as (gateway, url), httpx.AsyncClient(base_url=url) as http:
+            secrets = [token[10:]]
+            for path in ("/api/v1/me", "/api/v1/reservations/res_01J/tunnel"):
+                headers = {"Authorization": f"Bearer {token}"}
+                made = (await http.post("/api/v1/tickets", json={"path": path}, headers=headers)).json()
+                secrets.append(made["ticket"].removeprefix("wpk_"))
+                uses = [(await http.get(made["url"])).status_code for _ in range(2)]
+                assert uses[1] == 401
+                with pytest.raises(websockets.InvalidStatus):
+                    await websockets.connect(url.replace("http", "ws", 1) + made["url"], proxy=None)
+            logs = b""
+            for child in (gateway, billing):
+                child.send_signal(signal.SIGTERM)
+                assert child.stdout
+                logs += await child.stdout.read()
+    assert logs.count(b"IdentityService/UseTicket") == 5, "billing logs calls; the first path has no WebSocket"
+    assert b'"path":"/api/v1/me"' in logs, "the gateway logs requests, by their paths"
+    assert [secret for secret in secrets if secret.encode() in logs] == []
