@@ -214,7 +214,6 @@ NEEDS = [
     ("read", "GET", "/api/amd/metrics"),
     ("read", "GET", "/api/v1/metrics/jobs"),
     ("read", "GET", "/api/v1/metrics/queues"),
-    ("", "POST", "/api/v1/tickets"),
     ("manage", "POST", "/api/v1/tokens"),
     ("manage", "GET", "/api/v1/tokens"),
     ("manage", "POST", "/api/v1/keys"),
@@ -261,6 +260,7 @@ NEEDS_NONE = {
     ("GET", "/readyz"),
     # Whoever holds a token may learn what it is, and end it.
     ("GET", "/api/v1/me"),
+    ("POST", "/api/v1/tickets"),
     ("GET", "/api/v1/sign-in"),
     ("POST", "/api/v1/sign-in"),
     ("DELETE", "/api/v1/tokens/{token_id}"),
