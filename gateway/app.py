@@ -45,6 +45,7 @@ from gateway.routes import (
     sign_in,
     submissions,
     teams,
+    tickets,
     tokens,
     users,
 )
@@ -138,6 +139,7 @@ def create_app(settings: GatewaySettings) -> FastAPI:
         reservations,
         disks,
         tokens,
+        tickets,
         keys,
         accounts,
         users,

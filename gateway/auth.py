@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import (
     datetime,
@@ -14,9 +14,15 @@ from datetime import (
 from typing import TYPE_CHECKING
 
 import grpc
-from wavepool.billing.v1.identity_pb2 import AuthenticateTokenRequest
+from wavepool.billing.v1.identity_pb2 import (
+    AuthenticateTokenRequest,
+    AuthenticateTokenResponse,
+    GetCallerRequest,
+    UseTicketRequest,
+)
 
 from gateway.http.errors import FieldError, Problem, ProblemError
+from gateway.http.ticket import Ticket
 from gateway.upstreams import CALL_TIMEOUT_SECONDS
 from gateway.words.enum_names import role_word
 from gateway.words.proto_time import instant_of
@@ -82,7 +88,7 @@ class Caller:
 
 
 class Authenticator:
-    """Turns tokens into callers. Remembers hashes of tokens only, also of rejected ones."""
+    """Turns tokens and tickets into callers. Remembers tokens by hash and by id, also rejected ones, and no tickets."""
 
     def __init__(
         self,
@@ -99,64 +105,84 @@ class Authenticator:
         """The token's user; raises ProblemError (401) if the token is missing or does not work."""
         if not token or len(token) > MAX_TOKEN_LENGTH:
             raise _unauthorized("Send your API token as `Authorization: Bearer <token>`.")
-        caller = await self._looked_up(token)
+        key = hashlib.sha256(token.encode()).digest()
+        caller = await self._looked_up(key, lambda: self._with_token(token))
         if caller is None:
             raise _unauthorized("The API token is unknown, revoked or expired, or its user is disabled; use another.")
         return caller
 
-    async def still_works(self, token: str) -> bool:
+    async def caller_with(self, ticket: Ticket) -> Caller:
+        """The user of the token that asked for a ticket, which is used up; raises ProblemError (401)."""
+        if len(ticket.secret) > MAX_TOKEN_LENGTH:
+            raise _unauthorized("The ticket is none; ask for one with `POST /api/v1/tickets`.", "ticket")
+        request = UseTicketRequest(ticket=ticket.secret, address=ticket.address)
+        try:
+            answer = await self._identity.UseTicket(request, timeout=CALL_TIMEOUT_SECONDS)
+        except grpc.aio.AioRpcError as error:
+            if error.code() is grpc.StatusCode.NOT_FOUND:
+                raise _unauthorized(error.details() or "The ticket does not work.", "ticket") from error
+            raise
+        return _caller_of(answer.caller)
+
+    async def still_works(self, token_id: str) -> bool:
         """False once a token that worked no longer does; True as long as this cannot be found out."""
         try:
-            return await self._looked_up(token) is not None
+            return await self._looked_up(token_id.encode(), lambda: self._with_id(token_id)) is not None
         except grpc.aio.AioRpcError:
             return True
 
-    async def fresh_caller(self, token: str) -> Caller | None:
+    async def fresh_caller(self, token_id: str) -> Caller | None:
         """The token's user as billing knows it now, whatever is remembered; None if the token does not work any more.
 
         Raises AioRpcError.
         """
-        return await self._asked_and_remembered(token, hashlib.sha256(token.encode()).digest())
+        return await self._asked_and_remembered(token_id.encode(), lambda: self._with_id(token_id))
 
-    async def _looked_up(self, token: str) -> Caller | None:
-        key = hashlib.sha256(token.encode()).digest()
+    async def _looked_up(self, key: bytes, ask: Callable[[], Awaitable[Caller]]) -> Caller | None:
         expiry, caller = self._remembered.get(key, (0.0, None))
         if expiry > self._monotonic_seconds():
             return caller
-        return await self._asked_and_remembered(token, key)
+        return await self._asked_and_remembered(key, ask)
 
-    async def _asked_and_remembered(self, token: str, key: bytes) -> Caller | None:
+    async def _asked_and_remembered(self, key: bytes, ask: Callable[[], Awaitable[Caller]]) -> Caller | None:
         asked = self._monotonic_seconds()
-        caller = await self._asked(token)
-        self._remembered[key] = (asked + self._remember_seconds, caller)
-        self._remembered.move_to_end(key)
-        if len(self._remembered) > MAX_REMEMBERED:
+        try:
+            caller = await ask()
+        except grpc.aio.AioRpcError as error:
+            if error.code() is not grpc.StatusCode.NOT_FOUND:
+                raise
+            caller = None
+        for known in {key, caller.token_id.encode()} if caller else {key}:
+            self._remembered[known] = (asked + self._remember_seconds, caller)
+            self._remembered.move_to_end(known)
+        while len(self._remembered) > MAX_REMEMBERED:
             self._remembered.popitem(last=False)
         return caller
 
-    async def _asked(self, token: str) -> Caller | None:
-        try:
-            answer = await self._identity.AuthenticateToken(
-                AuthenticateTokenRequest(token=token), timeout=CALL_TIMEOUT_SECONDS
-            )
-        except grpc.aio.AioRpcError as error:
-            if error.code() is grpc.StatusCode.NOT_FOUND:
-                return None
-            raise
-        return Caller(
-            user_id=answer.user_id,
-            user_name=answer.user_name,
-            role=role_word(answer.role),
-            account_id=answer.account_id,
-            account_name=answer.account_name,
-            token_id=answer.token_id,
-            admin=answer.admin,
-            scopes=tuple(answer.scopes),
-            expire_time=instant_of(answer.expire_time),
-            visible_account_ids=frozenset({answer.account_id, *answer.visible_account_ids}),
-            managed_account_ids=frozenset(answer.managed_account_ids),
-        )
+    async def _with_token(self, token: str) -> Caller:
+        request = AuthenticateTokenRequest(token=token)
+        return _caller_of(await self._identity.AuthenticateToken(request, timeout=CALL_TIMEOUT_SECONDS))
+
+    async def _with_id(self, token_id: str) -> Caller:
+        request = GetCallerRequest(token_id=token_id)
+        return _caller_of((await self._identity.GetCaller(request, timeout=CALL_TIMEOUT_SECONDS)).caller)
 
 
-def _unauthorized(detail: str) -> ProblemError:
-    return ProblemError(Problem(401, detail, (FieldError("Authorization", detail),)))
+def _caller_of(answer: AuthenticateTokenResponse) -> Caller:
+    return Caller(
+        user_id=answer.user_id,
+        user_name=answer.user_name,
+        role=role_word(answer.role),
+        account_id=answer.account_id,
+        account_name=answer.account_name,
+        token_id=answer.token_id,
+        admin=answer.admin,
+        scopes=tuple(answer.scopes),
+        expire_time=instant_of(answer.expire_time),
+        visible_account_ids=frozenset({answer.account_id, *answer.visible_account_ids}),
+        managed_account_ids=frozenset(answer.managed_account_ids),
+    )
+
+
+def _unauthorized(detail: str, field: str = "Authorization") -> ProblemError:
+    return ProblemError(Problem(401, detail, (FieldError(field, detail),)))

@@ -21,8 +21,9 @@ from wavepool.scheduler.v1.scheduler_pb2 import Job, SubmitJobResponse
 from gateway.auth import Authenticator, Caller
 from gateway.config import GatewaySettings
 from gateway.http.address_limit import AddressLimits, address_of
-from gateway.http.errors import ProblemError
+from gateway.http.errors import FieldError, Problem, ProblemError
 from gateway.http.sse import STILL_ALLOWED, EventStream, StillAllowed
+from gateway.http.ticket import Ticket, ticket_of
 from gateway.machines.open_calls import OpenCalls
 from gateway.reservations.tunnel import Tunnels
 from gateway.submissions import account_jobs
@@ -87,8 +88,16 @@ def gateway_of(connection: HTTPConnection) -> Gateway:
     return cast("Gateway", connection.app.state.gateway)
 
 
-def token_of(connection: HTTPConnection) -> str:
-    """The bearer token of a WebSocket, whose routes cannot have `bearer` as a dependency; empty if it has none."""
+async def caller_of(connection: HTTPConnection) -> Caller:
+    """The caller of a request or a WebSocket, by its ticket or else by its token; raises ProblemError (401, 429)."""
+    ticket = ticket_of(connection)
+    if ticket and connection.scope.get("method", "GET") != "GET":
+        detail = "A ticket is for a GET or a WebSocket; send your API token as `Authorization: Bearer <token>`."
+        raise ProblemError(Problem(401, detail, (FieldError("ticket", detail),)))
+    return await authenticated(gateway_of(connection), _token_of(connection), address_of(connection), ticket)
+
+
+def _token_of(connection: HTTPConnection) -> str:
     scheme, token = get_authorization_scheme_param(connection.headers.get("Authorization"))
     return token if scheme.lower() == "bearer" else ""
 
@@ -101,16 +110,16 @@ TheGateway = Annotated[Gateway, Depends(_gateway)]
 
 
 async def _caller(
-    request: Request, gateway: TheGateway, credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(bearer)]
+    request: Request, gateway: TheGateway, _: Annotated[HTTPAuthorizationCredentials | None, Depends(bearer)]
 ) -> Caller:
-    token = credentials.credentials if credentials else ""
-    caller = await authenticated(gateway, token, address_of(request))
-    setattr(request.state, STILL_ALLOWED, partial(gateway.authenticator.still_works, token))
+    # `bearer` is for the OpenAPI document: routes of WebSockets cannot have it.
+    caller = await caller_of(request)
+    setattr(request.state, STILL_ALLOWED, partial(gateway.authenticator.still_works, caller.token_id))
     return caller
 
 
-async def authenticated(gateway: Gateway, token: str, host: str) -> Caller:
-    """The token's caller; raises ProblemError (401, 429).
+async def authenticated(gateway: Gateway, token: str, host: str, ticket: Ticket | None = None) -> Caller:
+    """The ticket's caller, or else the token's; raises ProblemError (401, 429).
 
     A token that works does so from any address, whatever others have sent from there. So every token is looked up, but
     for an address that has sent too many that do not work only a few at a time, which bounds the work of billing.
@@ -118,9 +127,10 @@ async def authenticated(gateway: Gateway, token: str, host: str) -> Caller:
     bad_tokens = gateway.address_limits.bad_tokens
     async with gateway.doubtful_lookups if bad_tokens.is_used_up(host) else nullcontext():
         try:
-            return await gateway.authenticator.caller(token)
+            authenticator = gateway.authenticator
+            return await (authenticator.caller_with(ticket) if ticket else authenticator.caller(token))
         except ProblemError:
-            if token:
+            if token or ticket:
                 bad_tokens.count(host)
             raise
 

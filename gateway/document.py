@@ -20,6 +20,7 @@ from gateway.http.route_docs import (
     ProblemDocument,
     SeedProblem,
 )
+from gateway.http.ticket import PARAMETER, PREFIX
 from gateway.machines.schemas import MachineEvent
 from gateway.reservations.event_schemas import ReservationEvent
 from gateway.submissions.event_schemas import SubmissionEvent
@@ -34,6 +35,12 @@ EVENTS: dict[str, Any] = {
     "ReservationEvent": ReservationEvent,
 }
 """Schemas of the data of event streams, by the names that `route_docs` gives them."""
+TICKET = {
+    "type": "apiKey",
+    "in": "query",
+    "name": PARAMETER,
+    "description": "In place of an API token, for one GET or WebSocket: `POST /api/v1/tickets` makes it.",
+}
 OTHERS = "Answers may have others, of newer services."
 
 
@@ -62,9 +69,18 @@ def _add_access(document: dict[str, Any], app: FastAPI) -> None:
         for operation in (operations[method.lower()] for method in route.methods or () if method.lower() in operations):
             access = _access_of(route.dependant)
             scopes, roles = (list(access.scopes), list(access.roles)) if access else ([], [])
+            if (route.path_format or "").startswith(PREFIX) and "get" in operations and operation is operations["get"]:
+                _add_ticket(document, operation)
             operation.update({"x-scope": scopes} | ({"x-role": roles} if roles else {}))
             needs = _needs(scopes, roles, has_token="security" in operation)
             operation["description"] = f"{operation['description']}\n\n{needs}"
+
+
+def _add_ticket(document: dict[str, Any], operation: dict[str, Any]) -> None:
+    """Adds that a GET takes a ticket in place of a token, if it takes a token."""
+    if "security" in operation:
+        document["components"]["securitySchemes"][PARAMETER] = TICKET
+        operation["security"] = [*operation["security"], {PARAMETER: []}]
 
 
 def _access_of(dependant: Dependant) -> Access | None:

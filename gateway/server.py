@@ -15,7 +15,7 @@ from fastapi import FastAPI
 from sse_starlette.sse import AppStatus
 
 from gateway.config import GatewaySettings
-from gateway.http.connection import KEPT_ALIVE, HttpConnection
+from gateway.http.connection import KEPT_ALIVE, HttpConnection, WebSocketConnection
 from gateway.reservations.tunnel import MOST_MESSAGE_BYTES
 
 
@@ -29,7 +29,7 @@ class GatewayServer(uvicorn.Server):
                 host=settings.host,
                 port=settings.port,
                 http=cast("type[asyncio.Protocol]", partial(HttpConnection, settings)),
-                ws="websockets-sansio",
+                ws=WebSocketConnection,
                 # The bytes of SSH are encrypted, so nothing makes them smaller.
                 ws_per_message_deflate=False,
                 ws_max_size=MOST_MESSAGE_BYTES,

@@ -8,12 +8,14 @@ headers are limited in size and number, and must leave no doubt about the end of
 from __future__ import annotations
 
 import asyncio
+import re
 from datetime import timedelta
 from http import HTTPStatus
 from typing import Any, cast
 
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 from gateway.config import GatewaySettings
 from gateway.http.error_responses import problem_response
@@ -23,6 +25,8 @@ from servicekit.logging import get_logger
 from servicekit.request_id import set_request_id
 
 log = get_logger(__name__)
+_of_failures = get_logger(f"{__name__}.websocket")
+_of_failures.setLevel("WARNING")
 
 KEPT_ALIVE = timedelta(seconds=75)
 """How long a connection stays open between two requests.
@@ -34,6 +38,8 @@ MAX_HEAD_BYTES = 16 * 1024
 """Limit for a request's first line and headers; other servers commonly use the same."""
 MAX_HEADERS = 100
 HEAD_TOO_LARGE = f"Send at most {MAX_HEAD_BYTES} bytes of headers (with the URL), and at most {MAX_HEADERS} headers."
+_QUOTED = re.compile(r":? (?:bytearray\()?b['\"].*", re.DOTALL)
+"""The bytes that the parser could not read, at the end of its message. They may have a token in them."""
 CAN_ANSWER = (h11.IDLE, h11.SEND_RESPONSE)
 
 
@@ -95,7 +101,8 @@ class HttpConnection(H11Protocol):
         violation = self.conn.violation if isinstance(self.conn, StrictParser) else None
         status = violation.error_status_hint if violation else HTTPStatus.BAD_REQUEST
         is_too_large = status == HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE
-        self._refuse(status, HEAD_TOO_LARGE if is_too_large else f"The request cannot be read: {violation or msg}.")
+        said = _QUOTED.sub("", str(violation or msg))
+        self._refuse(status, HEAD_TOO_LARGE if is_too_large else f"The request cannot be read: {said}.")
 
     def _await_rest(self) -> None:
         """Starts a deadline when the client owes headers or a body; further bytes do not move it.
@@ -144,6 +151,17 @@ class HttpConnection(H11Protocol):
         head = h11.Response(status_code=problem.status, headers=response.raw_headers, reason=problem.title.encode())
         for event in (head, h11.Data(data=bytes(response.body)), h11.EndOfMessage()):
             self.transport.write(self.conn.send(event) or b"")
+
+
+class WebSocketConnection(WebSocketsSansIOProtocol):
+    """The protocol of a connection that has become a WebSocket.
+
+    Of each, the library would log the address with its query; `RequestScope` logs what may be known.
+    """
+
+    def __init__(self, **server: Any) -> None:  # noqa: ANN401 - passed through
+        super().__init__(**server)
+        self.logger = self.conn.logger = _of_failures
 
 
 def _check_head(request: h11.Request) -> None:

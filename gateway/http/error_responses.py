@@ -116,7 +116,9 @@ def _seed_body(problem: Problem) -> dict[str, Any]:
 
 
 def _field_error(detail: Mapping[str, Any]) -> FieldError:
-    location = [str(part) for part in detail["loc"] if part not in {"body", "query", "path", "header"}]
+    # The first part says where the field is; a field may have such a name, too.
+    is_placed = detail["loc"][0] in {"body", "query", "path", "header"}
+    location = [str(part) for part in detail["loc"][is_placed:]]
     # Which form of a field was meant is no part of its name.
     location = [part for part in location if not part.startswith("~")]
     is_missing = detail["type"] in MISSING_KINDS

@@ -6,10 +6,12 @@ import inspect
 
 from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute
+from fastapi.security import HTTPBearer
 from pydantic import BaseModel
 from starlette.requests import HTTPConnection
 
 from gateway.http.errors import FieldError, Problem, ProblemError
+from gateway.http.ticket import PARAMETER, ticket_of
 from vocabulary.names import none_of
 
 
@@ -19,7 +21,10 @@ async def check_query(connection: HTTPConnection) -> None:
     if not isinstance(route, APIRoute) or not route.include_in_schema:
         return
     known = _names(route.dependant)
-    unknown = [name for name in dict.fromkeys(connection.query_params) if name not in known]
+    given = [*dict.fromkeys(connection.query_params)]
+    if ticket_of(connection) and not _takes_a_token(route.dependant):
+        given.append(PARAMETER)
+    unknown = [name for name in given if name not in known]
     if not unknown:
         return
     errors = tuple(FieldError(name, _fix(name, known)) for name in unknown)
@@ -37,6 +42,10 @@ def _names(dependant: Dependant) -> list[str]:
         else:
             names.append(field.alias)
     return names
+
+
+def _takes_a_token(dependant: Dependant) -> bool:
+    return isinstance(dependant.call, HTTPBearer) or any(map(_takes_a_token, dependant.dependencies))
 
 
 def _fix(name: str, known: list[str]) -> str:

@@ -8,6 +8,7 @@ from http import HTTPStatus
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from gateway.http.ticket import PARAMETER, take_ticket
 from gateway.metrics import request_seconds
 from servicekit.logging import get_logger
 from servicekit.request_id import set_request_id
@@ -22,6 +23,8 @@ SECURITY_HEADERS = {
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
 }
+NO_STORE = {"Cache-Control": "no-store, no-transform"}
+"""For answers to tickets: without an Authorization header, a proxy would take them for public."""
 CLIENT_WENT_AWAY = 499
 """The logged status of a request whose answer never began."""
 
@@ -37,16 +40,18 @@ class RequestScope:
         if scope["type"] not in {"http", "websocket"}:
             await self._app(scope, receive, send)
             return
+        take_ticket(scope)
         request_id = set_request_id(Headers(scope=scope).get("x-request-id"))
         begin = time.monotonic()
         status = CLIENT_WENT_AWAY
+        kept_by_none = NO_STORE if PARAMETER in scope else {}
 
         async def with_headers(message: Message) -> None:
             nonlocal status
             # A WebSocket that is refused is answered as a request is.
             if message["type"] in {"http.response.start", "websocket.http.response.start"}:
                 status = message["status"]
-                MutableHeaders(scope=message).update({"X-Request-Id": request_id, **SECURITY_HEADERS})
+                MutableHeaders(scope=message).update({"X-Request-Id": request_id, **SECURITY_HEADERS, **kept_by_none})
             elif message["type"] == "websocket.accept":
                 status = HTTPStatus.SWITCHING_PROTOCOLS
                 MutableHeaders(scope=message).update({"X-Request-Id": request_id})

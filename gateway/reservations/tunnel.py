@@ -65,14 +65,6 @@ class Ending:
         return self.reason.encode()[:MOST_REASON_BYTES].decode(errors="ignore")
 
 
-@dataclass(frozen=True)
-class Visitor:
-    """Who opens a tunnel."""
-
-    token: str
-    caller: Caller
-
-
 class Tunnels:
     """Counts the tunnels of each user, of which `most` may be open at a time, and the bytes that go through them.
 
@@ -152,13 +144,13 @@ class Place:
 
 
 class Way:
-    """The way to one reservation for one visitor: asks where its session is, and if the visitor may still go there."""
+    """The way to one reservation for one caller: asks where its session is, and if the caller may still go there."""
 
     def __init__(
         self,
         upstreams: Upstreams,
         authenticator: Authenticator,
-        visitor: Visitor,
+        caller: Caller,
         place: Place,
         reservation_id: str,
         node: int = 0,
@@ -166,31 +158,31 @@ class Way:
         self.place = place
         self._upstreams = upstreams
         self._authenticator = authenticator
-        self._visitor = visitor
+        self._caller = caller
         self.reservation_id = reservation_id
         self._node = node
 
     @property
     def said(self) -> dict[str, str]:
         """Who goes where, for the log."""
-        caller = self._visitor.caller
+        caller = self._caller
         return {"reservation_id": self.reservation_id, "user": caller.user_name, "user_id": caller.user_id}
 
     async def target(self) -> GetTunnelTargetResponse:
         """Where the session is. Raises AioRpcError."""
-        return await self._target_for(self._visitor.caller)
+        return await self._target_for(self._caller)
 
     def call(self) -> Any:  # noqa: ANN401 - the stub's generic type says nothing more here
         """A new call for one connection."""
         return self._upstreams.vmpool.OpenTunnel()
 
     async def barred(self, target: GetTunnelTargetResponse) -> Ending | None:
-        """Why the visitor may not go to the target any more; None if they may, or if this cannot be found out now.
+        """Why the caller may not go to the target any more; None if they may, or if this cannot be found out now.
 
         One that takes no more logins still has the connections that it has: its session ends them itself.
         """
         try:
-            caller = await self._authenticator.fresh_caller(self._visitor.token)
+            caller = await self._authenticator.fresh_caller(self._caller.token_id)
             if caller is None or "submit" not in caller.scopes:
                 return Ending(TOKEN_GONE, "The API token no longer works; use another.")
             found = await self._target_for(caller)

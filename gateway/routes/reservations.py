@@ -24,11 +24,9 @@ from gateway.dependencies import (
     TheSender,
     TheSubmitter,
     TheVisibleJobs,
-    authenticated,
+    caller_of,
     gateway_of,
-    token_of,
 )
-from gateway.http.address_limit import address_of
 from gateway.http.errors import RATE_LIMIT_EXCEEDED, Problem, ProblemError
 from gateway.http.json_route import JsonRoute
 from gateway.http.route_docs import NO_MORE_RESERVATION, RESERVATION_STREAM, WEBSOCKET, problems
@@ -327,12 +325,10 @@ async def describe_tunnel(reservation_id: ReservationId, caller: TheSubmitter, n
 async def open_tunnel(websocket: WebSocket, reservation_id: str, node: Node = 0) -> None:
     """Carry one SSH connection. Before the upgrade, failures are answered as those of all routes."""
     gateway = gateway_of(websocket)
-    token = token_of(websocket)
-    caller = await authenticated(gateway, token, address_of(websocket))
+    caller = await caller_of(websocket)
     caller.require("submit")
     with gateway.tunnels.place_for(caller.user_id, caller.user_id) as place:
-        visitor = tunnel.Visitor(token, caller)
-        way = tunnel.Way(gateway.upstreams, gateway.authenticator, visitor, place, reservation_id, node)
+        way = tunnel.Way(gateway.upstreams, gateway.authenticator, caller, place, reservation_id, node)
         await tunnel.carry(websocket, way, gateway.settings.tunnel_check)
 
 

@@ -4,6 +4,7 @@ BillingError
 ├── InvalidFieldError
 │   └── PastPriceError
 ├── InvalidTokenError
+├── InvalidTicketError
 ├── NotCoveredError
 │   ├── InsufficientCreditError
 │   └── BudgetExceededError
@@ -78,6 +79,13 @@ class InvalidTokenError(BillingError):
 
     def __init__(self) -> None:
         super().__init__("The API token is unknown, revoked or expired, or its user is disabled. Use another.")
+
+
+class InvalidTicketError(BillingError):
+    """The ticket does not work here, or no longer."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"The ticket does not work. {reason} Ask for another one.")
 
 
 class NotCoveredError(BillingError):

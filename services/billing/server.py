@@ -78,6 +78,7 @@ from services.billing.store.posting_store import PostingStore
 from services.billing.store.price_store import PriceStore
 from services.billing.store.report_store import ReportStore
 from services.billing.store.team_store import TeamStore
+from services.billing.store.ticket_store import TicketStore
 from services.billing.store.token_store import TokenStore
 from services.billing.store.user_store import UserStore
 from vocabulary.money import dollars_text, micros_of
@@ -87,6 +88,7 @@ log = logging.get_logger(__name__)
 ERROR_MAP: ErrorMap = {
     errors.InvalidFieldError: grpc.StatusCode.INVALID_ARGUMENT,
     errors.InvalidTokenError: grpc.StatusCode.NOT_FOUND,
+    errors.InvalidTicketError: grpc.StatusCode.NOT_FOUND,
     errors.NotCoveredError: grpc.StatusCode.FAILED_PRECONDITION,
     errors.SpentCreditError: grpc.StatusCode.FAILED_PRECONDITION,
     errors.HoldExpiredError: grpc.StatusCode.FAILED_PRECONDITION,
@@ -152,6 +154,7 @@ def build_stores(db: database.Database, settings: BillingSettings, clock: Clock 
         users=UserStore(db, clock, new_id),
         teams=TeamStore(db, clock, new_id),
         tokens=TokenStore(db, clock, new_id),
+        tickets=TicketStore(db, clock),
         keys=KeyStore(db, clock, new_id),
         github=GithubStore(db),
         # Without a mail server, nothing would send what is written.
@@ -350,7 +353,8 @@ async def main() -> None:
         await alerting.start_channels()
         try:
             keeper = run_loop(LedgerKeeper(stores.ledger, stores.postings), KEEPING_INTERVAL)
-            loops = [keeper, *alerting.loops(settings), *mail_loops(settings, stores.notices, clock)]
+            tickets = run_loop(stores.tickets, FORGETTING)
+            loops = [keeper, tickets, *alerting.loops(settings), *mail_loops(settings, stores.notices, clock)]
             await build_server(settings, stores, alerting).run_until_signalled(*loops)
         finally:
             await alerting.lives.close()

@@ -126,6 +126,7 @@ class ScriptedIdentity:
         self.resolved: dict[str, identity_pb2.ResolveKeysResponse] = {}
         self.visible: dict[str, list[str]] = {}
         self.managed: dict[str, list[str]] = {}
+        self.tickets: dict[str, identity_pb2.CreateTicketRequest] = {}
         self.makers: dict[str, str] = {}
         """The tokens that made others, by the secrets of these."""
 
@@ -154,6 +155,21 @@ class ScriptedIdentity:
             visible_account_ids=[account_id, *self.visible.get(token, ())],
             managed_account_ids=self.managed.get(token, ()),
         )
+
+    async def GetCaller(self, request: Any, context: Any) -> identity_pb2.GetCallerResponse:
+        token = next(token for token, id_ in TOKEN_IDS.items() if id_ == request.token_id)
+        caller = await self.AuthenticateToken(identity_pb2.AuthenticateTokenRequest(token=token), context)
+        return identity_pb2.GetCallerResponse(caller=caller)
+
+    async def CreateTicket(self, request: Any, context: Any) -> identity_pb2.CreateTicketResponse:
+        ticket = f"wpk_{len(self.tickets)}_ticket"
+        self.tickets[ticket] = request
+        return identity_pb2.CreateTicketResponse(ticket=ticket)
+
+    async def UseTicket(self, request: Any, context: Any) -> identity_pb2.UseTicketResponse:
+        made = self.tickets.pop(request.ticket)
+        asked = identity_pb2.GetCallerRequest(token_id=made.caller_token_id)
+        return identity_pb2.UseTicketResponse(caller=(await self.GetCaller(asked, context)).caller)
 
     async def ResolveKeys(self, request: Any, context: Any) -> identity_pb2.ResolveKeysResponse:
         return self.resolved.get(request.person, RESOLVED)

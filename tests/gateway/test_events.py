@@ -197,10 +197,10 @@ async def test_a_stream_ends_when_its_token_stops_working(gateway: RunningGatewa
     await gateway.services.scheduler.add(queued(1))
     async with gateway.stream("GET", "/api/v1/submissions/job_1/events") as frames, asyncio.timeout(DEADLINE_SECONDS):
         assert (await anext(frames)).id == "1"
-        gateway.refusals["AuthenticateToken"] = refusal(grpc.StatusCode.UNAVAILABLE)
+        gateway.refusals["GetCaller"] = refusal(grpc.StatusCode.UNAVAILABLE)
         await gateway.services.scheduler.add(event(2, run=STEPS["compiling"]))
         # While billing is away, nobody is cut off.
         assert (await anext(frames)).id == "2"
-        gateway.refusals["AuthenticateToken"] = refusal(grpc.StatusCode.NOT_FOUND)
+        gateway.refusals["GetCaller"] = refusal(grpc.StatusCode.NOT_FOUND)
         await gateway.services.scheduler.add(event(3, run=STEPS["compiled"]))
         assert [frame.id async for frame in frames] == []

@@ -241,7 +241,7 @@ async def test_a_followed_log_ends_when_its_token_stops_working(gateway: Running
     ):
         pieces = answer.aiter_bytes()
         assert await anext(pieces) == b"one\n"
-        gateway.refusals["AuthenticateToken"] = NOT_FOUND
+        gateway.refusals["GetCaller"] = NOT_FOUND
         later.put_nowait(b"two\n")
         assert [piece async for piece in pieces] == []
 

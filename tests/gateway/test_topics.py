@@ -242,7 +242,7 @@ async def test_stream_ends_when_its_token_stops_working(gateway: RunningGateway)
     await gateway.services.scheduler.add(queued(1))
     async with gateway.stream("GET", URL, **topics("submission:job_1")) as frames, asyncio.timeout(DEADLINE_SECONDS):
         await anext(frames)
-        gateway.refusals["AuthenticateToken"] = refusal(grpc.StatusCode.NOT_FOUND)
+        gateway.refusals["GetCaller"] = refusal(grpc.StatusCode.NOT_FOUND)
         await gateway.services.scheduler.add(event(2, run=STEPS["compiling"]))
         assert [frame async for frame in frames] == []
 

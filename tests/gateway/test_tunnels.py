@@ -238,7 +238,7 @@ async def test_what_a_user_moved_is_forgotten_at_the_end_of_the_day_and_without_
 async def test_a_revoked_token_cuts_the_tunnel(gateway: RunningGateway, monkeypatch: pytest.MonkeyPatch) -> None:
     async with opened(gateway) as tunnel:
         assert await tunnel.recv() == BANNER
-        gateway.refusals["AuthenticateToken"] = refusal(grpc.StatusCode.NOT_FOUND)
+        gateway.refusals["GetCaller"] = refusal(grpc.StatusCode.NOT_FOUND)
         code, reason = await closing(tunnel)
     assert (code, reason) == (4401, "The API token no longer works; use another.")
     await gateway.services.vmpool.sessions.ended.wait()
@@ -292,7 +292,7 @@ async def test_a_tunnel_outlives_services_that_cannot_be_asked_and_the_time_for_
         assert await tunnel.recv() == BANNER
         calls = gateway.calls
         for method, code in (
-            ("AuthenticateToken", grpc.StatusCode.UNAVAILABLE),
+            ("GetCaller", grpc.StatusCode.UNAVAILABLE),
             ("GetTunnelTarget", grpc.StatusCode.UNAVAILABLE),
             # The session ends its connections itself, when their programs have ended.
             ("GetTunnelTarget", grpc.StatusCode.FAILED_PRECONDITION),

@@ -41,6 +41,7 @@ from services.billing.store.posting_store import PostingStore
 from services.billing.store.price_store import PriceStore
 from services.billing.store.report_store import ReportStore
 from services.billing.store.team_store import TeamStore
+from services.billing.store.ticket_store import TicketStore
 from services.billing.store.token_store import TokenStore
 from services.billing.store.user_store import UserStore
 from services.billing.wire import billing as wire
@@ -62,6 +63,7 @@ class Stores:
     users: UserStore
     teams: TeamStore
     tokens: TokenStore
+    tickets: TicketStore
     keys: KeyStore
     github: GithubStore
     outside_identities: OutsideIdentityStore

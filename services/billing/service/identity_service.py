@@ -8,8 +8,15 @@ from wavepool.billing.v1 import identity_pb2_grpc
 
 from servicekit.clock import Clock
 from servicekit.rpc.proto_time import instant_to_proto
-from services.billing.errors import AccountNotFoundError, InvalidFieldError, TeamNotFoundError, UserNotFoundError
-from services.billing.identity import account, api_token
+from services.billing.errors import (
+    AccountNotFoundError,
+    InvalidFieldError,
+    InvalidTicketError,
+    InvalidTokenError,
+    TeamNotFoundError,
+    UserNotFoundError,
+)
+from services.billing.identity import account, api_token, ticket
 from services.billing.identity.caller import Caller
 from services.billing.identity.rights import Role, Scope, scopes_from_words
 from services.billing.identity.team import Team
@@ -45,6 +52,7 @@ class IdentityServicer(identity_pb2_grpc.IdentityServiceServicer):
         self._users = stores.users
         self._teams = stores.teams
         self._tokens = stores.tokens
+        self._tickets = stores.tickets
         self._ledger = stores.ledger
         self._orders = TokenOrders(stores.accounts, stores.users, stores.tokens)
         self._keys = KeyOrders(stores.users, stores.keys, claims)
@@ -57,6 +65,27 @@ class IdentityServicer(identity_pb2_grpc.IdentityServiceServicer):
     ) -> pb.AuthenticateTokenResponse:
         """Finds the user of a token."""
         return wire.caller_to_proto(await self._tokens.authenticate(request.token))
+
+    async def GetCaller(self, request: pb.GetCallerRequest, context: Context) -> pb.GetCallerResponse:
+        """Finds the user of a token by its id."""
+        caller = await self._tokens.known_caller(reference("token_id", request.token_id))
+        return pb.GetCallerResponse(caller=wire.caller_to_proto(caller))
+
+    async def CreateTicket(self, request: pb.CreateTicketRequest, context: Context) -> pb.CreateTicketResponse:
+        """Creates a ticket."""
+        caller = await self._caller(request.caller_token_id)
+        address = ticket.check_address(request.address)
+        secret, expire_time = await self._tickets.create(caller.token.token_id, address)
+        return pb.CreateTicketResponse(ticket=secret, expire_time=instant_to_proto(expire_time))
+
+    async def UseTicket(self, request: pb.UseTicketRequest, context: Context) -> pb.UseTicketResponse:
+        """Uses a ticket up."""
+        token_id = await self._tickets.use(request.ticket, request.address)
+        try:
+            caller = await self._tokens.known_caller(token_id)
+        except InvalidTokenError as error:
+            raise InvalidTicketError("The API token that asked for it does not work any more.") from error
+        return pb.UseTicketResponse(caller=wire.caller_to_proto(caller))
 
     async def GetRole(self, request: pb.GetRoleRequest, context: Context) -> pb.GetRoleResponse:
         """Gets a user's role."""

@@ -90,6 +90,17 @@ tokens = Table(
     Column("is_sign_in", Boolean, nullable=False, server_default=false()),
 )
 
+tickets = Table(
+    "tickets",
+    metadata,
+    Column("secret_hash", Text, primary_key=True),
+    # The token that asked for it.
+    Column("token_id", Text, ForeignKey("tokens.token_id"), nullable=False),
+    Column("address", Text, nullable=False),
+    Column("expire_time", Instant, nullable=False, index=True),
+    Column("use_time", Instant),
+)
+
 ssh_keys = Table(
     "ssh_keys",
     metadata,

@@ -94,11 +94,15 @@ class TokenStore:
         async with self._database.reading() as connection:
             return await self._caller(connection, tokens.c.secret_hash == secret_hash(secret))
 
+    async def known_caller(self, token_id: str) -> Caller:
+        """The user and the rights of a token that was authenticated before; raises InvalidTokenError."""
+        async with self._database.reading() as connection:
+            return await self._caller(connection, tokens.c.token_id == token_id)
+
     async def caller(self, token_id: str) -> Caller:
         """The user and the rights of a token with this id; raises NotAllowedError if it does not work."""
         try:
-            async with self._database.reading() as connection:
-                return await self._caller(connection, tokens.c.token_id == token_id)
+            return await self.known_caller(token_id)
         except InvalidTokenError as error:
             raise NotAllowedError(str(error)) from error
 

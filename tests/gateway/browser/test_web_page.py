@@ -296,7 +296,7 @@ async def test_another_element_type_has_its_own_starter_and_draft_and_is_submitt
     await expect(web.page.locator("#code")).to_have_text("int in_float32;")
 
 
-async def test_a_signed_report_is_downloaded_as_it_was_signed(web: BrowserPage) -> None:
+async def test_a_signed_report_is_downloaded_as_it_was_signed(web: BrowserPage, services: ScriptedServices) -> None:
     report = '{"payload": "e30="}'
     web.script(FULL, run_event_pb2.Finished(verdict=run_event_pb2.VERDICT_ACCEPTED, signed_report=report), TO_CHECKER)
     await web.open()
@@ -304,7 +304,10 @@ async def test_a_signed_report_is_downloaded_as_it_was_signed(web: BrowserPage) 
     async with web.page.expect_download() as download:
         await web.page.click("#report-button")
     assert (await download.value).suggested_filename == "job_1.json"
-    assert json.loads((await (await download.value).path()).read_text()) == json.loads(report)
+    assert (await (await download.value).path()).read_text() == report, "to the byte, which a signature needs"
+    (used,) = services.refusals.calls["UseTicket"]
+    assert used.address == "/api/v1/submissions/job_1/report"
+    assert services.identity.tickets == {}
 
 
 async def test_wrong_answer_shows_the_first_mismatches(web: BrowserPage) -> None:

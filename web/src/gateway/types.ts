@@ -1170,6 +1170,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/tickets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Create Ticket */
+        post: operations["create_ticket"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/keys": {
         parameters: {
             query?: never;
@@ -3711,6 +3728,15 @@ export interface components {
             /** Remaining Submissions */
             remaining_submissions: number;
         };
+        /** NewTicket */
+        NewTicket: {
+            /** Ticket */
+            ticket: string;
+            /** Expire Time */
+            expire_time: string | null;
+            /** Url */
+            url: string;
+        };
         /** NewToken */
         NewToken: {
             /** Id */
@@ -5880,6 +5906,16 @@ export interface components {
          * @enum {string}
          */
         TestStatus: "PASSED" | "FAILED" | "NOT_RUN";
+        /**
+         * TicketRequest
+         * @example {
+         *       "path": "/api/v1/submissions/job_1/report"
+         *     }
+         */
+        TicketRequest: {
+            /** Path */
+            path: string;
+        };
         /** TimedRun */
         TimedRun: {
             /** Run Index */
@@ -9609,6 +9645,29 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+        };
+    };
+    create_ticket: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TicketRequest"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NewTicket"];
+                };
             };
         };
     };

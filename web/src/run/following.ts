@@ -1,8 +1,8 @@
 // A submission's run as it goes on, and what its owner can do with it.
 
-import { download } from "../editor/source_file";
-import { api, given, type Schemas } from "../gateway/client";
+import { api, type Schemas } from "../gateway/client";
 import { follow } from "../gateway/event_stream";
+import { download } from "../gateway/ticket";
 import { afterFrame, emptyRun, type Run } from "./run_state";
 import { isGood } from "./verdicts";
 
@@ -32,7 +32,5 @@ export async function cancel(id: string): Promise<void> {
 }
 
 export async function downloadReport(id: string): Promise<void> {
-  const path = { submission_id: id };
-  const report = await given(api.GET("/api/v1/submissions/{submission_id}/report", { params: { path } }));
-  download(`${id}.json`, JSON.stringify(report), "application/json");
+  await download(`/api/v1/submissions/${encodeURIComponent(id)}/report`, `${id}.json`);
 }

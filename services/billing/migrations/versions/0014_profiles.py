@@ -8,7 +8,7 @@ from alembic import op
 from servicekit.db.migration.columns import with_default
 
 revision = "0014"
-down_revision = "0012"
+down_revision = "0013"
 
 
 def upgrade() -> None:
