@@ -17,6 +17,7 @@ import { pages } from "./pages";
 const Home = later(() => import("./home/home"));
 const Workbench = later(() => import("./workbench/workbench"));
 const Leaderboard = later(() => import("./rankings/leaderboard"));
+const SubmissionList = later(() => import("./submissions/submission_list"));
 const ProblemList = later(() => import("./problems/problem_list"));
 const Result = later(() => import("./result/result_page"));
 const Compare = later(() => import("./compare/compare_page"));
@@ -55,6 +56,11 @@ export function App() {
           )}
         </Route>
         <Route path={pages.problem}>{({ slug }) => <Problem slug={slug} />}</Route>
+        <Route path={pages.submissions}>
+          <OfUser>
+            <SubmissionList />
+          </OfUser>
+        </Route>
         <Route path={pages.submission}>
           {({ id }) => (
             <OfUser>

@@ -6,6 +6,7 @@ export const pages = {
   problem: "/problems/:slug",
   leaderboard: "/leaderboard",
   problemLeaderboard: "/problems/:slug/leaderboard",
+  submissions: "/submissions",
   submission: "/submissions/:id",
   compare: "/compare",
   documentation: "/api/docs",

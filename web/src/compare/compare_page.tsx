@@ -12,7 +12,7 @@ import { NotFound } from "../page/not_found";
 import { Table } from "../page/table";
 import { pages } from "../pages";
 import { endTitle } from "../run/verdicts";
-import { comparisonKind, comparisonTitle, comparisonWord, isCandidate } from "./comparison";
+import { comparisonKind, comparisonTitle, comparisonWord } from "./comparison";
 
 const READING = <p class="empty">Reading…</p>;
 const SourceDiff = later(() => import("./source_diff"), READING);
@@ -162,16 +162,16 @@ function Instructions({ base, other }: { base: string; other: string }) {
   return <SourceDiff base={one.data.listing} other={another.data.listing} label="instructions" />;
 }
 
-// Submissions that the base can be compared with, as far as the list tells.
 function Choice({ base, other = "" }: { base: string; other?: string }) {
-  const chosen = useQuery(queries.submission(base)).data;
-  const { data } = useQuery({ ...queries.submissionsOf(chosen?.problem ?? ""), enabled: Boolean(chosen?.problem) });
-  const candidates = (data?.submissions ?? []).filter((one) => chosen && one.id !== other && isCandidate(chosen, one));
+  const { data, error } = useQuery(queries.comparableTo(base));
+  const candidates = (data?.submissions ?? []).filter(({ id }) => id !== other);
   return (
     <section class="card" aria-labelledby="choice-heading">
       <div class="card-head">
         <h2 id="choice-heading">{other ? "Compare with another" : `Compare ${base} with`}</h2>
       </div>
+      {!data && !error ? READING : null}
+      {error ? <p class="empty">{error.message}</p> : null}
       {candidates.length ? (
         <Table
           caption="Submissions to compare with"
@@ -184,11 +184,12 @@ function Choice({ base, other = "" }: { base: string; other?: string }) {
             ago(one.create_time),
           ])}
         />
-      ) : (
+      ) : null}
+      {data && !candidates.length ? (
         <p class="empty">
           No other submission of yours was timed in the same way: same problem, element type, GPU and timing.
         </p>
-      )}
+      ) : null}
     </section>
   );
 }

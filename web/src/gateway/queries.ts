@@ -1,8 +1,9 @@
 // What the page reads of the gateway, kept so that each is asked for once.
 
-import { keepPreviousData, QueryCache, QueryClient, queryOptions } from "@tanstack/preact-query";
+import { infiniteQueryOptions, keepPreviousData, QueryCache, QueryClient, queryOptions } from "@tanstack/preact-query";
 import { showFailure } from "../page/alert";
 import { type Form, quoteQuery } from "../request/form";
+import type { ListQuery } from "../submissions/list_choice";
 import { ApiError } from "./api_error";
 import { api, given, type Schemas } from "./client";
 import type { operations } from "./types";
@@ -113,6 +114,20 @@ export const newestSubmissions = queryOptions({
   queryFn: () => given(api.GET("/api/v1/submissions", { params: { query: { page_size: NEWEST } } })),
 });
 
+// All that fit, page by page.
+export function pagesOfSubmissions(query: ListQuery) {
+  return infiniteQueryOptions({
+    queryKey: [...SUBMISSIONS, query],
+    queryFn: ({ pageParam }) =>
+      given(
+        api.GET("/api/v1/submissions", { params: { query: { ...query, page_size: RECENT, page_token: pageParam } } }),
+      ),
+    initialPageParam: "",
+    getNextPageParam: ({ next_page_token: next }) => next || null,
+    placeholderData: keepPreviousData,
+  });
+}
+
 export type RankingQuery = operations["list_rankings"]["parameters"]["query"];
 
 export function ranking(query: RankingQuery) {
@@ -128,6 +143,20 @@ export function submissionsOf(problem: string) {
   return queryOptions({
     queryKey: [...SUBMISSIONS, problem],
     queryFn: () => given(api.GET("/api/v1/submissions", { params: { query: { page_size: RECENT, problem } } })),
+  });
+}
+
+// Those of this user that were timed in the same way, the fastest first. Why there are none is said where they are shown.
+export function comparableTo(id: string) {
+  return queryOptions({
+    queryKey: [...SUBMISSIONS, { comparableTo: id }],
+    queryFn: () =>
+      given(
+        api.GET("/api/v1/submissions", {
+          params: { query: { page_size: RECENT, comparable_to: id, sort: "fastest" } },
+        }),
+      ),
+    meta: ASIDE,
   });
 }
 

@@ -78,6 +78,9 @@ function Dashboard() {
       <section class="card">
         <h2>Your newest submissions</h2>
         {newest ? <History submissions={newest} /> : <p class="empty">Reading your submissions…</p>}
+        <p>
+          <Link href={pages.submissions}>All submissions</Link>
+        </p>
       </section>
     </main>
   );

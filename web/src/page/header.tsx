@@ -25,6 +25,11 @@ export function Header() {
         <Link class="quiet-link" href={pages.problems}>
           Problems
         </Link>
+        {hasToken.value ? (
+          <Link class="quiet-link" href={pages.submissions}>
+            Submissions
+          </Link>
+        ) : null}
         <Link class="quiet-link" href={pages.leaderboard}>
           Leaderboard
         </Link>

@@ -8,6 +8,7 @@ const GO_MS = 1500;
 const PLACES: Record<string, string> = {
   h: pages.home,
   p: pages.problems,
+  s: pages.submissions,
   l: pages.leaderboard,
   a: pages.documentation,
 };
@@ -19,6 +20,7 @@ const KEYS: [string, string][] = [
   ["/", "search"],
   ["g h", "go to the first page"],
   ["g p", "go to the problems"],
+  ["g s", "go to your submissions"],
   ["g l", "go to the leaderboard"],
   ["g a", "go to the interface's documentation"],
   ["?", "show this list"],

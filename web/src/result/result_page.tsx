@@ -15,6 +15,7 @@ import { cancel, downloadReport, followRun } from "../run/following";
 import { LineList } from "../run/line_list";
 import type { Run } from "../run/run_state";
 import { news, RunView } from "../run/run_view";
+import { ChangeDialog } from "../submissions/change_dialog";
 
 type Detail = queries.AnySubmission;
 
@@ -76,7 +77,9 @@ function useRun(submission: Detail | undefined): Run | null {
   return run;
 }
 
-function Head({ submission: { id, problem, name, timing_status: isTimed } }: { submission: Detail }) {
+function Head({ submission }: { submission: Detail }) {
+  const { id, problem, name, timing_status: isTimed } = submission;
+  const [isChanged, setChanged] = useState(false);
   return (
     <div class="result-head">
       <h1>Result of {name || problem || "a sandbox program"}</h1>
@@ -90,6 +93,14 @@ function Head({ submission: { id, problem, name, timing_status: isTimed } }: { s
         <Link class="quiet-link" href={compareAddress(id)}>
           Compare
         </Link>
+      ) : null}
+      {queries.isOwn(submission) ? (
+        <>
+          <button id="change-button" class="button small" type="button" onClick={() => setChanged(true)}>
+            Name and sharing
+          </button>
+          <ChangeDialog submission={isChanged ? submission : null} onClose={() => setChanged(false)} />
+        </>
       ) : null}
     </div>
   );

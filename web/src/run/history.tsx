@@ -33,7 +33,7 @@ export function History({ submissions }: { submissions: Schemas["Submission"][] 
 
 type Ends = Pick<Schemas["Submission"], "status" | "state" | "timing_status" | "shown_interval">;
 
-function Badge({ status, state, timing_status: timing, shown_interval }: Ends) {
+export function Badge({ status, state, timing_status: timing, shown_interval }: Ends) {
   if (!status) return <span class="badge live">{state.toLowerCase()}</span>;
   return (
     <span class={`badge ${endKind(status, { timing, shown_interval })}`}>

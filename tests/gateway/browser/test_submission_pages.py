@@ -1,0 +1,91 @@
+"""All submissions of a user, their names, and who sees them, in Chromium."""
+
+from __future__ import annotations
+
+import grpc
+import pytest
+from playwright.async_api import expect
+from wavepool.submission.v1 import submission_pb2
+
+from tests.gateway.browser.browser_page import BrowserPage
+from tests.gateway.job_events import queued
+from tests.gateway.refusals import refusal
+from tests.gateway.running_gateway import RunningGateway
+from tests.gateway.scripted_services import ScriptedServices
+from tests.job_specs import job_spec
+
+pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
+
+SPEC = job_spec(problem="vector-addition", mode=submission_pb2.RUN_MODE_FULL)
+
+
+async def test_filters_are_asked_of_the_gateway_and_kept_in_the_address(
+    web: BrowserPage, gateway: RunningGateway, services: ScriptedServices
+) -> None:
+    services.scheduler.put_job(SPEC, job_id="job_1")
+    await web.open()
+    await web.page.goto(f"{gateway.url}/submissions")
+    await expect(web.page.locator(".submissions tbody tr")).to_have_count(1)
+    await web.page.get_by_label("Result").select_option("WRONG_ANSWER")
+    await web.page.wait_for_url("**/submissions?status=WRONG_ANSWER")
+    await web.page.get_by_label("Problem").select_option("vector-addition")
+    await web.page.get_by_label("Order").select_option("fastest")
+    await web.page.wait_for_url("**sort=fastest")
+    await web.page.reload()
+    await expect(web.page.get_by_label("Order")).to_have_value("fastest")
+    asked = services.refusals.calls["ListJobs"][-1]
+    assert (list(asked.statuses), asked.problem) == (["WRONG_ANSWER"], "vector-addition")
+    assert asked.order != services.refusals.calls["ListJobs"][0].order
+
+
+async def test_several_that_run_are_cancelled_together_if_they_are_meant(
+    web: BrowserPage, gateway: RunningGateway, services: ScriptedServices
+) -> None:
+    for job_id in ("job_1", "job_2"):
+        services.scheduler.put_job(SPEC, job_id=job_id)
+        services.scheduler.log(job_id, [queued()])
+    await web.open()
+    await web.page.goto(f"{gateway.url}/submissions")
+    await expect(web.page.get_by_role("checkbox")).to_have_count(2)
+    for box in await web.page.get_by_role("checkbox").all():
+        await box.check()
+    web.page.once("dialog", lambda dialog: dialog.dismiss())
+    await web.page.click("#cancel-chosen")
+    assert "CancelJob" not in services.refusals.calls
+    web.page.once("dialog", lambda dialog: dialog.accept())
+    async with web.page.expect_response("**/cancel"):
+        await web.page.click("#cancel-chosen")
+    await expect(web.page.locator("#cancel-chosen")).to_be_hidden()
+    assert {call.job_id for call in services.refusals.calls["CancelJob"]} == {"job_1", "job_2"}
+
+
+async def test_a_submission_is_named_and_shared_and_a_refusal_keeps_what_was_typed(
+    web: BrowserPage, gateway: RunningGateway, services: ScriptedServices
+) -> None:
+    services.scheduler.put_job(SPEC, job_id="job_1")
+    await web.open()
+    await web.page.goto(f"{gateway.url}/submissions")
+    await web.page.click(".submissions tbody .link-button")
+    await web.page.fill("#change-name", "<script>alert(1)</script>")
+    await web.page.check("input[value=public]")
+    gateway.refusals["UpdateJob"] = refusal(grpc.StatusCode.UNAVAILABLE, "The scheduler is away.")
+    await web.page.click("text=Save")
+    await expect(web.page.locator("#change-form [role=alert]")).to_contain_text("Try again.")
+    await expect(web.page.locator("#change-name")).to_have_value("<script>alert(1)</script>")
+    assert await web.accessibility() == []
+    del gateway.refusals["UpdateJob"]
+    await web.page.click("text=Save")
+    await expect(web.page.locator("#change-form")).to_be_hidden()
+    row = web.page.locator(".submissions tbody tr")
+    await expect(row).to_contain_text("<script>alert(1)</script>")
+    await expect(row).to_contain_text("everybody")
+    web.complaints.clear()  # the browser's own line for the 503
+
+
+async def test_nothing_yet_says_how_to_begin(web: BrowserPage, gateway: RunningGateway) -> None:
+    await web.open()
+    await web.page.goto(f"{gateway.url}/submissions")
+    await expect(web.page.locator(".empty")).to_contain_text("You have submitted nothing yet.")
+    await web.page.goto(f"{gateway.url}/submissions?mode=check")
+    await web.page.click("text=Show all")
+    await web.page.wait_for_url("**/submissions")

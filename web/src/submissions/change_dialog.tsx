@@ -1,0 +1,95 @@
+// Names a submission, and says who may see it.
+
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { ApiError } from "../gateway/api_error";
+import { api, given, type Schemas } from "../gateway/client";
+import * as queries from "../gateway/queries";
+
+const CHOICES: [Schemas["Visibility"], string, string][] = [
+  ["private", "Your account", "nobody else sees anything of it"],
+  ["link", "Who has the link", "every signed-in user who knows its address"],
+  ["public", "Everybody", "it is also listed, and rankings lead to it"],
+];
+
+export function ChangeDialog({ submission, onClose }: { submission: Change | null; onClose: () => void }) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const [name, setName] = useState("");
+  const [visibility, setVisibility] = useState<Schemas["Visibility"]>("private");
+  const [failure, setFailure] = useState("");
+  useEffect(() => {
+    if (!submission) {
+      dialog.current?.close();
+      return;
+    }
+    setName(submission.name ?? "");
+    setVisibility(submission.visibility);
+    setFailure("");
+    dialog.current?.showModal();
+  }, [submission]);
+
+  async function save(id: string): Promise<void> {
+    const path = { submission_id: id };
+    try {
+      await given(api.PATCH("/api/v1/submissions/{submission_id}", { params: { path }, body: { name, visibility } }));
+    } catch (error) {
+      setFailure((error as ApiError).message);
+      return;
+    }
+    onClose();
+    await queries.queries.invalidateQueries({ queryKey: queries.SUBMISSIONS });
+    await queries.queries.invalidateQueries(queries.submission(id));
+  }
+
+  return (
+    <dialog class="dialog" aria-labelledby="change-heading" ref={dialog} onClose={onClose}>
+      <form
+        id="change-form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (submission) void save(submission.id);
+        }}
+      >
+        <h2 id="change-heading">Name and sharing</h2>
+        <label class="field-label" for="change-name">
+          Name
+        </label>
+        <input
+          id="change-name"
+          type="text"
+          maxLength={100}
+          value={name}
+          onInput={({ currentTarget }) => setName(currentTarget.value)}
+        />
+        <fieldset class="choices">
+          <legend class="field-label">Who may see its code, result, ISA and samples</legend>
+          {CHOICES.map(([word, title, meaning]) => (
+            <label key={word}>
+              <input
+                type="radio"
+                name="visibility"
+                value={word}
+                checked={visibility === word}
+                onChange={() => setVisibility(word)}
+              />
+              {title}: {meaning}
+            </label>
+          ))}
+        </fieldset>
+        <p class="hint">Others never see its cost, account or queue.</p>
+        <p class="field-error" role="alert" hidden={!failure}>
+          {failure}
+        </p>
+        <div class="dialog-actions">
+          <button class="button" type="button" onClick={onClose}>
+            Close
+          </button>
+          <button class="button primary" type="submit">
+            Save
+          </button>
+        </div>
+      </form>
+    </dialog>
+  );
+}
+
+type Change = Pick<Schemas["Submission"], "id" | "name" | "visibility">;

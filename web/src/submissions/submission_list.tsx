@@ -1,0 +1,189 @@
+// All of this user's submissions.
+
+import { useInfiniteQuery, useQuery } from "@tanstack/preact-query";
+import { useState } from "preact/hooks";
+import { Link, useSearchParams } from "wouter-preact";
+import { api, given, type Schemas } from "../gateway/client";
+import * as queries from "../gateway/queries";
+import { submissionAddress } from "../page/addresses";
+import { guarded } from "../page/alert";
+import { ago, dollars, milliseconds } from "../page/format";
+import { Select } from "../page/select";
+import { Table } from "../page/table";
+import { pages } from "../pages";
+import { Badge } from "../run/history";
+import { ChangeDialog } from "./change_dialog";
+import {
+  addressQueryOf,
+  FASTEST,
+  type ListChoice,
+  listChoiceOf,
+  listQueryOf,
+  MODES,
+  STATUSES,
+  UNDER_WAY,
+} from "./list_choice";
+
+type Submission = Schemas["Submission"];
+
+const COLUMNS = [
+  { title: "Chosen" },
+  { title: "Submission" },
+  { title: "Mode", class: "optional" },
+  { title: "Result" },
+  { title: "Tests", class: "number optional" },
+  { title: "Time", class: "number" },
+  { title: "Cost", class: "number optional" },
+  { title: "When", class: "number" },
+  { title: "Who sees it" },
+];
+
+export default function SubmissionList() {
+  const [query, setQuery] = useSearchParams();
+  const choice = listChoiceOf(query);
+  const list = useInfiniteQuery(queries.pagesOfSubmissions(listQueryOf(choice)));
+  const [chosen, choose] = useState<readonly string[]>([]);
+  const [changed, change] = useState<Submission | null>(null);
+  const submissions = list.data?.pages.flatMap((page) => page.submissions) ?? [];
+  const cancellable = submissions.filter((one) => chosen.includes(one.id) && !one.status);
+  return (
+    <main class="page">
+      <div class="page-head">
+        <h1>Submissions</h1>
+        {cancellable.length ? (
+          <button id="cancel-chosen" class="button small danger" type="button" onClick={() => void cancel(cancellable)}>
+            Cancel {cancellable.length}
+          </button>
+        ) : null}
+      </div>
+      <Filters
+        choice={choice}
+        onChange={(changes) => setQuery(addressQueryOf({ ...choice, ...changes }), { replace: true })}
+      />
+      <div class="card">
+        {list.data && !submissions.length ? (
+          <Nothing isFiltered={query.size > 0} onAll={() => setQuery(new URLSearchParams(), { replace: true })} />
+        ) : (
+          <Table
+            caption="Submissions"
+            class="submissions"
+            columns={COLUMNS}
+            rows={submissions.map((one) =>
+              cells(
+                one,
+                chosen.includes(one.id),
+                () => choose(chosen.includes(one.id) ? chosen.filter((id) => id !== one.id) : [...chosen, one.id]),
+                () => change(one),
+              ),
+            )}
+          />
+        )}
+        {list.isPending ? <p class="empty">Reading your submissions…</p> : null}
+        {list.hasNextPage ? (
+          <button
+            id="more"
+            class="button"
+            type="button"
+            disabled={list.isFetchingNextPage}
+            onClick={() => void list.fetchNextPage()}
+          >
+            Show older ones
+          </button>
+        ) : null}
+      </div>
+      <ChangeDialog submission={changed} onClose={() => change(null)} />
+    </main>
+  );
+}
+
+const cancel = guarded(async (submissions: readonly Submission[]) => {
+  const what = submissions.length === 1 ? "this submission" : `these ${submissions.length} submissions`;
+  if (!confirm(`Cancel ${what}? You pay for the time that was used.`)) return;
+  await Promise.all(
+    submissions.map(({ id }) =>
+      given(api.POST("/api/v1/submissions/{submission_id}/cancel", { params: { path: { submission_id: id } } })),
+    ),
+  );
+  await queries.queries.invalidateQueries({ queryKey: queries.SUBMISSIONS });
+});
+
+function cells(one: Submission, isChosen: boolean, onChoose: () => void, onChange: () => void) {
+  const title = one.problem || one.name || "sandbox program";
+  return [
+    <input
+      key="chosen"
+      type="checkbox"
+      aria-label={`Choose ${title}, ${one.id}`}
+      checked={isChosen}
+      disabled={Boolean(one.status)}
+      onChange={onChoose}
+    />,
+    <Link key="link" href={submissionAddress(one.id)}>
+      {title}
+      {one.problem && one.name ? <span class="hint"> {one.name}</span> : null}
+      <span class="visually-hidden">, {one.id}</span>
+    </Link>,
+    one.mode,
+    <Badge key="badge" {...one} />,
+    one.total_tests === null ? "" : `${one.passed_tests ?? 0} of ${one.total_tests}`,
+    milliseconds(one.runtime_ms),
+    dollars(one.cost_usd),
+    ago(one.create_time),
+    <button key="change" type="button" class="link-button" onClick={onChange}>
+      {SEEN_BY[one.visibility] ?? one.visibility}
+      <span class="visually-hidden">, change the name or who sees {one.id}</span>
+    </button>,
+  ];
+}
+
+const SEEN_BY: Record<string, string> = { private: "your account", link: "who has the link", public: "everybody" };
+
+function Filters({ choice, onChange }: { choice: ListChoice; onChange: (changes: Partial<ListChoice>) => void }) {
+  const problems = useQuery(queries.problems).data?.problems ?? [];
+  const gpuTypes = useQuery(queries.gpuTypes).data ?? [];
+  const dtypes = [...new Set(problems.flatMap((one) => one.dtypes))].sort();
+  return (
+    <search class="filters of-submissions">
+      <Select
+        name="Problem"
+        value={choice.problem}
+        options={problems.map(({ slug }) => slug)}
+        onChange={(problem) => onChange({ problem })}
+      />
+      <Select
+        name="Result"
+        value={choice.status}
+        options={[UNDER_WAY, ...STATUSES]}
+        onChange={(status) => onChange({ status })}
+      />
+      <Select name="Mode" value={choice.mode} options={MODES} onChange={(mode) => onChange({ mode })} />
+      <Select name="GPU" value={choice.gpu} options={gpuTypes} onChange={(gpu) => onChange({ gpu })} />
+      <Select name="Element type" value={choice.dtype} options={dtypes} onChange={(dtype) => onChange({ dtype })} />
+      {choice.problem ? (
+        <Select
+          name="Order"
+          value={choice.sort}
+          options={[FASTEST]}
+          anyway="newest"
+          onChange={(sort) => onChange({ sort })}
+        />
+      ) : null}
+    </search>
+  );
+}
+
+function Nothing({ isFiltered, onAll }: { isFiltered: boolean; onAll: () => void }) {
+  return isFiltered ? (
+    <p class="empty">
+      No submission is like that.{" "}
+      <button type="button" class="link-button" onClick={onAll}>
+        Show all
+      </button>
+    </p>
+  ) : (
+    <p class="empty">
+      You have submitted nothing yet. <Link href={pages.problems}>Choose a problem</Link>, write its kernel, and press
+      Submit.
+    </p>
+  );
+}
