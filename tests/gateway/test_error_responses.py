@@ -31,7 +31,7 @@ async def test_unknown_path_is_404_as_a_problem(gateway: RunningGateway) -> None
 
 async def test_wrong_method_is_405_and_names_the_right_one(gateway: RunningGateway) -> None:
     response = await gateway.http.delete(f"{SUBMIT}/job_1")
-    assert (response.status_code, response.headers["allow"]) == (405, "GET")
+    assert (response.status_code, response.headers["allow"]) == (405, "GET, PATCH")
 
 
 async def test_405_names_the_methods_of_all_routes_at_the_path(gateway: RunningGateway) -> None:

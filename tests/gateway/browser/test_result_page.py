@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
+import math
 import zlib
 
 import pytest
-from playwright.async_api import Route, expect
+from playwright.async_api import expect
 from wavepool.executor.v1 import run_event_pb2
 from wavepool.scheduler.v1 import scheduler_pb2
 from wavepool.submission.v1 import submission_pb2
@@ -295,25 +295,34 @@ async def test_without_instructions_the_page_says_so(web: BrowserPage, services:
 async def test_the_window_around_the_first_wrong_element_has_its_cells_marked_beside_a_map(
     web: BrowserPage, services: ScriptedServices
 ) -> None:
-    around = {
-        "output": "output",
-        "origin": [3, 16],
-        "expected": [[1.0, 2.0], [3.0, None]],
-        "actual": [[1.0, 0.5], ["NaN", None]],
-        "wrong": [[False, True], [True, None]],
-    }
-    where = {"output": "output", "output_rows": 64, "output_columns": 64, "cell_rows": 2, "cell_columns": 2}
-    places = {"window": around, "map": where | {"shares": [[0.0, 0.25], [None, 1.0]]}}
-
-    async def add_places(route: Route) -> None:
-        answer = await route.fetch()
-        text = await answer.text()
-        for name, place in places.items():
-            text = text.replace(f'"{name}":null', f'"{name}":{json.dumps(place)}')
-        await route.fulfill(response=answer, body=text)
-
-    submitted(services, whole_run(FULL, WRONG, ("compiling", "compiled", "checking")))
-    await web.page.route("**/submissions/job_1/events", add_places)
+    wrong = run_event_pb2.Finished()
+    wrong.CopyFrom(WRONG)
+    wrong.wrong_answer.window.CopyFrom(
+        run_event_pb2.ErrorWindow(
+            output="output",
+            origin=[3, 16],
+            rows=2,
+            columns=2,
+            expected=[1.0, 2.0, 3.0, 0.0],
+            actual=[1.0, 0.5, math.nan, 0.0],
+            wrong=[False, True, True, False],
+            compared=[True, True, True, False],
+        )
+    )
+    wrong.wrong_answer.error_map.CopyFrom(
+        run_event_pb2.ErrorMap(
+            output="output",
+            output_rows=64,
+            output_columns=64,
+            cell_rows=2,
+            cell_columns=2,
+            rows=2,
+            columns=2,
+            wrong=[0, 1, 0, 4],
+            compared=[4, 4, 0, 4],
+        )
+    )
+    submitted(services, whole_run(FULL, wrong, ("compiling", "compiled", "checking")))
     await open_result(web)
     await expect(web.page.locator("[aria-label=Yours] mark")).to_have_text(["0.5", "NaN"])
     await expect(web.page.locator("[aria-label=Yours] th[scope=row]")).to_have_text(["3", "4"])

@@ -191,10 +191,11 @@ async def test_a_token_that_stops_working_is_said_and_the_run_goes_on_with_anoth
     await web.open()
     await web.page.goto(f"{web.gateway.url}{PROBLEM_PAGE}?submission=job_1")
     await is_checking(web.page)
-    web.gateway.refusals["AuthenticateToken"] = refusal(grpc.StatusCode.NOT_FOUND, "unknown token")
+    for method in ("GetCaller", "AuthenticateToken"):
+        web.gateway.refusals[method] = refusal(grpc.StatusCode.NOT_FOUND, "unknown token")
     await services.scheduler.add(EVENTS[5])
     await expect(web.page.locator("#token-error")).to_have_text("Your sign-in has ended; sign in again.")
-    del web.gateway.refusals["AuthenticateToken"]
+    web.gateway.refusals.clear()
     await web.page.fill("#token-input", "wp_user")
     await web.page.keyboard.press("Enter")
     await services.scheduler.add(*EVENTS[6:])

@@ -244,9 +244,16 @@ function AnswerPart({ status, answer, api }: { status: string; answer: Answer; a
   );
 }
 
+// The schemas that one stands for, however deep they are.
+function alternatives(schema: Schema | undefined, api: OpenApi): Schema[] {
+  const inner = resolved(schema, api)?.anyOf;
+  if (inner) return inner.flatMap((one) => alternatives(one, api));
+  return schema ? [schema] : [];
+}
+
 // What a stream may bring: each frame is one of these.
 function Frames({ schema, api }: { schema: Schema | undefined; api: OpenApi }) {
-  const frames = resolved(schema, api)?.anyOf ?? (schema ? [schema] : []);
+  const frames = alternatives(schema, api);
   const rows = frames.map((frame) => {
     const whole = resolved(frame, api);
     return [

@@ -118,6 +118,11 @@ export function rememberRequest(whole: string, lasting: string): void {
   keep(REQUEST, lasting);
 }
 
+export function forgetRequest(): void {
+  session.removeItem(REQUEST);
+  keep(REQUEST, "");
+}
+
 export function theme(): string | null {
   return local.getItem(THEME);
 }

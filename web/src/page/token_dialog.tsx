@@ -54,6 +54,7 @@ export function TokenDialog() {
     store.rememberSignedIn("");
     store.rememberToken("");
     store.rememberProblem("");
+    store.forgetRequest();
     location.assign("/");
   }
 
