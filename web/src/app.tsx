@@ -5,7 +5,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import { Route, Switch, useSearchParams } from "wouter-preact";
 import { watch } from "./gateway/event_stream";
-import { noteSubmission, queries } from "./gateway/queries";
+import { ASIDE, noteSubmission, problem, queries } from "./gateway/queries";
 import { alert, asksForToken, hasToken } from "./page/alert";
 import { Header } from "./page/header";
 import { Keys } from "./page/keys";
@@ -86,9 +86,14 @@ export function App() {
 
 function Problem({ slug }: { slug: string }) {
   const [query] = useSearchParams();
+  const name = decodeURIComponent(slug);
+  // It comes while the files of the page do; who fails says so there.
+  useEffect(() => {
+    if (hasToken.value) void queries.prefetchQuery({ ...problem(name, ""), meta: ASIDE });
+  }, [name]);
   return (
     <OfUser>
-      <Workbench slug={decodeURIComponent(slug)} submissionId={query.get("submission") ?? ""} />
+      <Workbench slug={name} submissionId={query.get("submission") ?? ""} />
     </OfUser>
   );
 }

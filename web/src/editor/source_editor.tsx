@@ -7,7 +7,7 @@ export interface SourceEditorCalls extends EditorCalls {
   onEditor: (editor: Editor | null) => void;
 }
 
-export function SourceEditor({ onEditor, onChange, onSubmit, onSample, onFile }: SourceEditorCalls) {
+export default function SourceEditor({ onEditor, onChange, onSubmit, onSample, onFile }: SourceEditorCalls) {
   const host = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
     const editor = new Editor(host.current as HTMLDivElement, { onChange, onSubmit, onSample, onFile });

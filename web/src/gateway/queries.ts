@@ -11,7 +11,7 @@ import type { operations } from "./types";
 const RECENT = 50;
 const NEWEST = 10;
 // What helps if it is there; if not, nothing is said.
-const ASIDE = { isAside: true };
+export const ASIDE = { isAside: true };
 
 export const queries = new QueryClient({
   queryCache: new QueryCache({ onError: (error, { meta }) => meta === ASIDE || showFailure(error) }),

@@ -3,11 +3,15 @@
 import { EditorMenu } from "../editor/editor_menu";
 import { FileButtons } from "../editor/file_buttons";
 import { Notices } from "../editor/notices";
-import { SourceEditor, type SourceEditorCalls } from "../editor/source_editor";
+import type { SourceEditorCalls } from "../editor/source_editor";
 import { Versions } from "../editor/versions_dialog";
+import { later } from "../page/later";
 import { Options } from "../request/options";
 import { RunBar } from "../request/run_bar";
 import type { Bench } from "./bench";
+
+// Its files are the largest: the statement is read before they are here.
+const SourceEditor = later(() => import("../editor/source_editor"), <div id="editor" class="editor" />);
 
 export function CodePane({ bench, gpuTypes, calls }: { bench: Bench; gpuTypes: string[]; calls: SourceEditorCalls }) {
   const { source } = bench;

@@ -42,6 +42,7 @@ export class Source {
   readonly unkept = signal("");
   readonly choices = signal<Choices>(store.editorChoices());
   #draft: Draft = { name: "", starter: "", signature: "" };
+  #marks: Diagnostic[] = [];
   #code = "";
   #editor: Editor | null = null;
   #openings = 0;
@@ -60,6 +61,7 @@ export class Source {
     this.#editor = editor;
     if (editor) editor.choices = this.choices.value;
     this.#show();
+    editor?.mark(this.#marks);
   }
 
   get editor(): Editor | null {
@@ -89,7 +91,9 @@ export class Source {
     this.#show();
   }
 
+  // An editor that comes later gets them, too.
   mark(diagnostics: Diagnostic[]): void {
+    this.#marks = diagnostics;
     this.#editor?.mark(diagnostics);
   }
 

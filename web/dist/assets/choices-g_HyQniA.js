@@ -1,0 +1,1 @@
+var e=[12,13,14,16,18,20,24],t={vim:!1,wrap:!1,fontSize:14};function n(n){try{let{vim:r,wrap:i,fontSize:a}=JSON.parse(n??`{}`);return{vim:r===!0,wrap:i===!0,fontSize:e.includes(a)?a:t.fontSize}}catch{return t}}export{e as n,n as r,t};
