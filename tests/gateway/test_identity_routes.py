@@ -179,6 +179,7 @@ async def test_a_choice_that_billing_refuses_says_what_to_do(gateway: RunningGat
 
 NEEDS = [
     ("read", "GET", "/api/v1/submissions"),
+    ("submit", "PATCH", "/api/v1/submissions/job_1"),
     ("read", "GET", "/api/v1/rankings"),
     ("read", "GET", "/api/v1/rankings/history"),
     ("read", "GET", "/api/v1/comparisons"),
