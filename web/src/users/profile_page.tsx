@@ -30,7 +30,7 @@ const PUBLIC = [
 
 export default function ProfilePage({ name }: { name: string }) {
   const { data: profile, error } = useQuery(queries.profile(name));
-  const isOwn = useQuery(queries.me).data?.user_name === name;
+  const user = useQuery(queries.me).data?.user_name;
   if (profile === null)
     return (
       <NotFound what={`There is no user ${name}, or they have switched their profile off.`}>
@@ -38,6 +38,7 @@ export default function ProfilePage({ name }: { name: string }) {
       </NotFound>
     );
   if (!profile) return <main class="page" aria-busy={!error} />;
+  const isOwn = profile.name === user;
   return (
     <main class="page profile-page">
       <div class="page-head">
