@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import date, datetime
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Path
 from pydantic import BaseModel, ConfigDict, Field
@@ -19,18 +20,22 @@ from wavepool.billing.v1.identity_pb2 import (
     UpdateUserRequest,
 )
 from wavepool.scheduler.v1.rankings_pb2 import GetUserProgressRequest
+from wavepool.scheduler.v1.scheduler_pb2 import VISIBILITY_PUBLIC, Job, ListJobsRequest
 
 from gateway.dependencies import TheAccount, TheAdmin, TheGateway, TheOverseer
 from gateway.http.json_route import JsonRoute
 from gateway.http.route_docs import problems
 from gateway.routes.identity_calls import GrantUsd, Name, Reference, call
-from gateway.words.answer_words import Documented
+from gateway.submissions.views import submission_of
+from gateway.words.answer_words import Documented, FinalStatusWord, JobStateWord, TimingWord
 from gateway.words.enum_names import role_word
 from gateway.words.shown import shown
+from submissions.modes import Mode
 from vocabulary.money import micros_of
 
 router = APIRouter(prefix="/users", tags=["users"], route_class=JsonRoute)
 
+MOST_PUBLIC = 50
 UserName = Annotated[str, Path(max_length=100, description="The user's name.")]
 Email = Annotated[str, Field(max_length=254, description="Empty: none.")]
 
@@ -108,12 +113,30 @@ class SubmissionDay(BaseModel):
     submissions: Annotated[int, Field(description="Those of that day that have ended with a verdict.")]
 
 
+class PublicSubmission(BaseModel):
+    """A submission that everybody may see; `GET /submissions/{id}` has its code and result."""
+
+    id: str
+    name: Annotated[str | None, Field(description="As its user gave it; null: none.")]
+    problem: str
+    mode: Annotated[str, Documented(Mode)]
+    gpu_type: Annotated[str, Field(description="The one that it got, or else wants.")]
+    dtype: str
+    state: JobStateWord
+    status: Annotated[FinalStatusWord | None, Field(description="The status of the last event, once it has ended.")]
+    timing_status: Annotated[TimingWord | None, Field(description="Null where nothing was timed.")]
+    shown_interval: Annotated[float | None, Field(description="As in `GET /submissions/{id}`.")]
+    runtime_ms: Annotated[float | None, Field(description="The geometric mean of the cases; null: it has no time.")]
+    create_time: datetime | None
+
+
 class UserProfile(BaseModel):
     """A user's progress, for everybody to see."""
 
     name: str
     solved: Annotated[list[Solved], Field(description="By difficulty, the easiest first.")]
     days: Annotated[list[SubmissionDay], Field(description="Days with submissions of the last year, oldest first.")]
+    public_submissions: Annotated[list[PublicSubmission], Field(description="The newest 50.")]
 
 
 @router.post("", status_code=201, responses=problems(403, 409))
@@ -146,11 +169,21 @@ async def get_user(user: Reference, caller: TheAccount, gateway: TheGateway) -> 
 
 @router.get("/{user}/profile", responses=problems(404))
 async def get_profile(user: UserName, caller: TheAccount, gateway: TheGateway) -> UserProfile:
-    """Get what a user has solved, and when they submitted. `404` if they have switched their profile off."""
+    """Get what a user has solved, submitted and made public. `404` if they have switched their profile off."""
     asked = GetProfileRequest(caller_token_id=caller.token_id, name=user)
     found = (await call(gateway.upstreams.identity.GetProfile, asked)).profile
-    progress = await call(gateway.upstreams.rankings.GetUserProgress, GetUserProgressRequest(user_id=found.user_id))
-    return shown(UserProfile, progress, name=found.name, solved=[shown(Solved, one) for one in progress.difficulties])
+    of_public = ListJobsRequest(user_id=found.user_id, visibility=VISIBILITY_PUBLIC, page_size=MOST_PUBLIC)
+    progress, public = await asyncio.gather(
+        call(gateway.upstreams.rankings.GetUserProgress, GetUserProgressRequest(user_id=found.user_id)),
+        call(gateway.upstreams.scheduler.ListJobs, of_public),
+    )
+    return shown(
+        UserProfile,
+        progress,
+        name=found.name,
+        solved=[shown(Solved, one) for one in progress.difficulties],
+        public_submissions=[_public_of(job) for job in public.jobs],
+    )
 
 
 @router.patch("/{user}", responses=problems(403, 404, 409))
@@ -165,6 +198,13 @@ async def update_user(user: Reference, body: UserChange, admin: TheAdmin, gatewa
         github_name=body.github_name,
     )
     return user_of((await call(gateway.upstreams.identity.UpdateUser, request)).user)
+
+
+def _public_of(job: Job) -> PublicSubmission:
+    submission = submission_of(job)
+    fields: dict[str, Any] = {name: getattr(submission, name) for name in PublicSubmission.model_fields}
+    fields["gpu_type"] = submission.machine_gpu_type or submission.gpu_type
+    return PublicSubmission(**fields)
 
 
 def role_number(role: RoleName | None) -> identity_pb2.Role.ValueType:

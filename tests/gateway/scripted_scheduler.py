@@ -160,8 +160,13 @@ class ScriptedScheduler:
         return scheduler_pb2.UpdateJobResponse(job=job)
 
     async def ListJobs(self, request: Any, context: Any) -> scheduler_pb2.ListJobsResponse:
-        mine = [job for job in self.jobs.values() if job.account_id == request.account_id]
-        return scheduler_pb2.ListJobsResponse(jobs=mine, next_page_token="page-2")
+        found = [
+            job
+            for job in self.jobs.values()
+            if (not request.account_id or job.account_id == request.account_id)
+            and request.visibility in {0, job.visibility}
+        ]
+        return scheduler_pb2.ListJobsResponse(jobs=found, next_page_token="page-2")
 
     async def CancelJob(self, request: Any, context: Any) -> scheduler_pb2.CancelJobResponse:
         job = await self._job(request, context)

@@ -7,10 +7,13 @@ from datetime import UTC, datetime
 import grpc
 import pytest
 from wavepool.billing.v1 import identity_pb2
+from wavepool.scheduler.v1.scheduler_pb2 import VISIBILITY_PUBLIC
+from wavepool.submission.v1.submission_pb2 import RUN_MODE_CHECK
 
 from tests.gateway.refusals import refusal
 from tests.gateway.running_gateway import RunningGateway
 from tests.gateway.scripted_services import ADMIN_TOKEN, OPERATOR_TOKEN, USER_TOKEN
+from tests.job_specs import job_spec
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -141,6 +144,10 @@ async def test_a_user_sees_and_chooses_when_to_be_mailed(gateway: RunningGateway
 
 
 async def test_a_profile_has_what_its_user_solved_and_nothing_private(gateway: RunningGateway) -> None:
+    spec = job_spec(problem="relu", mode=RUN_MODE_CHECK, dtype="float32", gpu_type="MI300X", name="v3", queue="red")
+    for job_id in ("job_1", "job_2"):
+        gateway.services.scheduler.put_job(spec, "acc_ada", job_id)
+    gateway.services.scheduler.jobs["job_2"].visibility = VISIBILITY_PUBLIC
     shown = await gateway.http.get("/api/v1/users/ada/profile")
     assert shown.json() == {
         "name": "ada",
@@ -149,7 +156,30 @@ async def test_a_profile_has_what_its_user_solved_and_nothing_private(gateway: R
             {"difficulty": "HARD", "solved": 0, "problems": 9},
         ],
         "days": [{"date": "2026-11-29", "submissions": 4}],
+        "public_submissions": [
+            {
+                "id": "job_2",
+                "name": "v3",
+                "problem": "relu",
+                "mode": "check",
+                "gpu_type": "MI300X",
+                "dtype": "float32",
+                "state": "QUEUED",
+                "status": None,
+                "timing_status": None,
+                "shown_interval": None,
+                "runtime_ms": None,
+                "create_time": "2027-01-15T08:00:00Z",
+            }
+        ],
     }
+    listed = gateway.calls["ListJobs"][-1]
+    assert (listed.user_id, listed.visibility, listed.account_id, listed.page_size) == (
+        "user_ada",
+        VISIBILITY_PUBLIC,
+        "",
+        50,
+    )
     assert (gateway.calls["GetProfile"][-1].caller_token_id, gateway.calls["GetProfile"][-1].name) == ("tok_1", "ada")
     assert gateway.calls["GetUserProgress"][-1].user_id == "user_ada"
 
@@ -158,7 +188,7 @@ async def test_a_profile_that_is_off_is_not_found_and_nothing_is_asked_about_it(
     gateway.refusals["GetProfile"] = refusal(grpc.StatusCode.NOT_FOUND, "There is no user 'ada'.")
     hidden = await gateway.http.get("/api/v1/users/ada/profile")
     assert (hidden.status_code, hidden.json()["detail"]) == (404, "There is no user 'ada'.")
-    assert "GetUserProgress" not in gateway.calls
+    assert not {"GetUserProgress", "ListJobs"} & set(gateway.calls)
 
 
 async def test_a_user_sees_and_chooses_who_sees_their_profile(gateway: RunningGateway) -> None:

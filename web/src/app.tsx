@@ -20,6 +20,7 @@ const Leaderboard = later(() => import("./rankings/leaderboard"));
 const SubmissionList = later(() => import("./submissions/submission_list"));
 const ProblemList = later(() => import("./problems/problem_list"));
 const Result = later(() => import("./result/result_page"));
+const Profile = later(() => import("./users/profile_page"));
 const Compare = later(() => import("./compare/compare_page"));
 const Documentation = later(() => import("./docs/documentation"));
 
@@ -65,6 +66,13 @@ export function App() {
           {({ id }) => (
             <OfUser>
               <Result id={decodeURIComponent(id)} />
+            </OfUser>
+          )}
+        </Route>
+        <Route path={pages.user}>
+          {({ name }) => (
+            <OfUser>
+              <Profile name={decodeURIComponent(name)} />
             </OfUser>
           )}
         </Route>

@@ -8,6 +8,7 @@ export const pages = {
   problemLeaderboard: "/problems/:slug/leaderboard",
   submissions: "/submissions",
   submission: "/submissions/:id",
+  user: "/users/:name",
   compare: "/compare",
   documentation: "/api/docs",
 } as const;

@@ -12,6 +12,7 @@ from services.scheduler.jobs.job import Job
 from services.scheduler.jobs.states import OVER_STATES, JobState
 from services.scheduler.jobs.timing import RankingKey, has_times, is_proven, key_of
 from submissions.modes import MODES
+from submissions.visibility import Visibility
 from vocabulary.verdicts import final_status
 
 NANOSECONDS = 1e9
@@ -46,6 +47,7 @@ class JobFilter:
     other_than: str = ""
     fastest: bool = False
     """Orders by speed: proven times, then others, then jobs without one. Else newest first."""
+    visibility: Visibility | None = None
 
 
 @dataclass(frozen=True)

@@ -203,6 +203,7 @@ def _conditions(wanted: JobFilter) -> list[ColumnElement[bool]]:
         (wanted.problem, jobs.c.problem == wanted.problem),
         (wanted.verdicts, _one_of(jobs.c.verdict, wanted.verdicts) & jobs.c.end_time.is_not(None)),
         (wanted.queue, jobs.c.queue == wanted.queue),
+        (wanted.visibility, jobs.c.visibility == wanted.visibility),
         (wanted.begin, jobs.c.create_time >= literal(wanted.begin, Instant)),
         (wanted.end, jobs.c.create_time < literal(wanted.end, Instant)),
     )

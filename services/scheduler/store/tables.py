@@ -24,6 +24,7 @@ from services.scheduler.store.json_columns import JsonTuple, LeasesColumn, Reser
 
 metadata = MetaData()
 _RESERVED = text("reservation IS NOT NULL")
+_PUBLIC = text("visibility = 'public'")
 _LISTED_BY = ("dtype", "ran_on", "problem", "mode", "status", "verdict", "hardware", "timing_mode", "queue", "user_id")
 _SPEED = ("problem", "proof", "calls_per_second")
 
@@ -109,6 +110,7 @@ jobs = Table(
     Index("jobs_account_state", "account_id", "state"),
     Index("jobs_account_revision", "account_id", "revision"),
     Index("jobs_state", "state"),
+    Index("jobs_public", "user_id", "create_time", "job_id", sqlite_where=_PUBLIC, postgresql_where=_PUBLIC),
     Index("jobs_reservations", "create_time", "job_id", sqlite_where=_RESERVED, postgresql_where=_RESERVED),
 )
 

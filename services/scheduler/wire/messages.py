@@ -163,10 +163,7 @@ def labels_from_proto(request: scheduler_pb2.UpdateJobRequest) -> Mapping[str, s
             raise InvalidFieldError("name", fault)
         labels["name"] = request.name
     if request.HasField("visibility"):
-        if request.visibility not in VISIBILITIES:
-            legal = ", ".join(one.name for one in Visibility)
-            raise InvalidFieldError("visibility", f"{request.visibility} is not valid; give {legal}")
-        labels["visibility"] = VISIBILITIES[request.visibility]
+        labels["visibility"] = _visibility_from_proto(request.visibility)
     return labels
 
 
@@ -203,7 +200,13 @@ def filter_from_proto(request: scheduler_pb2.ListJobsRequest, names: ListNames) 
         gpu_type=names.gpu_type,
         dtype=names.dtype,
         fastest=fastest,
+        visibility=_visibility_from_proto(request.visibility) if request.visibility else None,
     )
+
+
+def _visibility_from_proto(number: scheduler_pb2.Visibility.ValueType) -> Visibility:
+    _known("visibility", number, VISIBILITIES)
+    return VISIBILITIES[number]
 
 
 def _known(field: str, number: int, names: Mapping[Any, str]) -> int:

@@ -29,6 +29,7 @@ EXAMPLES = {
     "/leaderboard": ("/leaderboard", ".ranking tbody tr"),
     "/submissions": ("/submissions", ".page-head"),
     "/submissions/:id": ("/submissions/RUN", ".verdict"),
+    "/users/:name": ("/users/ada", ".calendar"),
     "/compare": ("/compare?base=RUN&other=RUN", ".verdict"),
     "/api/docs": ("/api/docs", ".operation"),
 }

@@ -54,7 +54,44 @@ async def test_a_leaderboard_ranks_times_and_shows_ones_own_place_further_down(
     assert (asked.gpu_type, asked.timing_mode) == ("MI210", submission_pb2.TIMING_MODE_HOT)
     await web.page.get_by_label("Timing").select_option("cold")
     await web.page.wait_for_url("**/leaderboard?gpu=MI210&timing=cold")
-    assert await rows.last.locator("a").get_attribute("href") == "/submissions/job_user_user"
+    links = [await link.get_attribute("href") for link in await rows.last.locator("a").all()]
+    assert links == ["/users/demo", "/submissions/job_user_user"]
+
+
+async def test_a_ranking_leads_to_users_and_to_submissions_that_are_public(
+    web: BrowserPage, gateway: RunningGateway
+) -> None:
+    answers = gateway.services.answers
+    first, gone = answers["ListRankings"]["rankings"]
+    answers["ListRankings"] = {**answers["ListRankings"], "rankings": [{**first, "is_public": True}, gone]}
+    await web.open()
+    await web.page.goto(f"{gateway.url}{PROBLEM_PAGE}/leaderboard")
+    rows = web.page.locator(".ranking tbody tr")
+    await expect(rows.nth(0).locator("a[href='/submissions/job_user_ada']")).to_have_text("1.5 ms")
+    await expect(rows.nth(1)).to_contain_text("(unknown)")
+    assert await rows.nth(1).locator("a").count() == 0
+    await rows.nth(0).locator("a").first.click()
+    await web.page.wait_for_url("**/users/ada")
+
+
+async def test_a_leaderboard_draws_the_record_over_time_with_its_numbers(
+    web: BrowserPage, gateway: RunningGateway
+) -> None:
+    await web.open()
+    await web.page.goto(f"{gateway.url}{PROBLEM_PAGE}/leaderboard?gpu=MI210&timing=hot")
+    await expect(web.page.locator(".records path")).to_have_count(2)
+    asked = gateway.calls["ListRecords"][-1]
+    assert (asked.gpu_type, asked.timing_mode) == ("MI210", submission_pb2.TIMING_MODE_HOT)
+    await web.page.click(".records summary")
+    records = web.page.locator(".records table").first.locator("tbody tr")
+    await expect(records).to_contain_text(["2 ms", "3 ms"])
+    await expect(records.first.locator("a")).to_have_text(["demo", "2 ms"])
+    assert await web.accessibility() == []
+    answers = gateway.services.answers
+    answers["ListRecords"] = {**answers["ListRecords"], "records": [], "own": []}
+    await web.page.reload()
+    await web.page.wait_for_selector(".ranking")
+    await expect(web.page.locator(".records")).to_be_hidden()
 
 
 async def test_times_that_do_not_rank_are_said_to(web: BrowserPage, gateway: RunningGateway) -> None:

@@ -47,8 +47,8 @@ async def test_several_that_run_are_cancelled_together_if_they_are_meant(
     await web.open()
     await web.page.goto(f"{gateway.url}/submissions")
     await expect(web.page.get_by_role("checkbox")).to_have_count(2)
-    for box in await web.page.get_by_role("checkbox").all():
-        await box.check()
+    for one in await web.page.get_by_role("checkbox").all():
+        await one.check()
     web.page.once("dialog", lambda dialog: dialog.dismiss())
     await web.page.click("#cancel-chosen")
     assert "CancelJob" not in services.refusals.calls

@@ -414,6 +414,7 @@ async def test_lists_are_filtered_by_mode_and_verdict(cluster: Cluster) -> None:
         ({"gpu_type": "MI30X"}, "gpu_type"),
         ({"dtype": "float23"}, "dtype"),
         ({"order": 9}, "order"),
+        ({"visibility": 9}, "visibility"),
         ({"order": scheduler_pb2.JOB_ORDER_FASTEST}, "order"),
     ],
 )

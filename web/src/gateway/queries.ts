@@ -138,6 +138,36 @@ export function ranking(query: RankingQuery) {
   });
 }
 
+// How the record of a problem changed.
+export function records(query: RankingQuery) {
+  return queryOptions({
+    queryKey: ["records", query],
+    queryFn: () => given(api.GET("/api/v1/rankings/history", { params: { query } })),
+    placeholderData: keepPreviousData,
+  });
+}
+
+// Null: there is no such user, or nobody else is to see the profile.
+export function profile(name: string) {
+  return queryOptions({
+    queryKey: ["profile", name],
+    queryFn: async (): Promise<Schemas["UserProfile"] | null> => {
+      try {
+        return await given(api.GET("/api/v1/users/{user}/profile", { params: { path: { user: name } } }));
+      } catch (error) {
+        if (error instanceof ApiError && error.status === 404) return null;
+        throw error;
+      }
+    },
+  });
+}
+
+// Whether others see this user's.
+export const profileSetting = queryOptions({
+  queryKey: ["profile-setting"],
+  queryFn: () => given(api.GET("/api/v1/me/profile")),
+});
+
 // The newest of this user's.
 export function submissionsOf(problem: string) {
   return queryOptions({

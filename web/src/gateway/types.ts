@@ -4156,6 +4156,32 @@ export interface components {
             /** Remedy */
             remedy: string;
         };
+        /** PublicSubmission */
+        PublicSubmission: {
+            /** Id */
+            id: string;
+            /** Name */
+            name: string | null;
+            /** Problem */
+            problem: string;
+            mode: components["schemas"]["Mode"];
+            /** Gpu Type */
+            gpu_type: string;
+            /** Dtype */
+            dtype: string;
+            /** State */
+            state: components["schemas"]["JobState"];
+            /** Status */
+            status: components["schemas"]["FinalStatus"] | null;
+            /** Timing Status */
+            timing_status: components["schemas"]["Timing"] | null;
+            /** Shown Interval */
+            shown_interval: number | null;
+            /** Runtime Ms */
+            runtime_ms: number | null;
+            /** Create Time */
+            create_time: string | null;
+        };
         /** Queue */
         Queue: {
             /** Name */
@@ -6099,6 +6125,8 @@ export interface components {
             solved: components["schemas"]["Solved"][];
             /** Days */
             days: components["schemas"]["SubmissionDay"][];
+            /** Public Submissions */
+            public_submissions: components["schemas"]["PublicSubmission"][];
         };
         /**
          * UserRequest

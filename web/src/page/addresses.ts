@@ -12,6 +12,10 @@ export function submissionAddress(id: string): string {
   return pages.submission.replace(":id", encodeURIComponent(id));
 }
 
+export function userAddress(name: string): string {
+  return pages.user.replace(":name", encodeURIComponent(name));
+}
+
 // `way` is how the times were measured, by the names in the address; what is empty is the default.
 export function leaderboardAddress(slug: string, way: Record<string, string> = {}): string {
   const query = new URLSearchParams(Object.entries(way).filter(([, value]) => value));

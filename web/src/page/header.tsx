@@ -6,6 +6,7 @@ import { costs, me } from "../gateway/queries";
 import { nameOf } from "../gateway/sign_in";
 import icon from "../icon.svg";
 import { pages } from "../pages";
+import { userAddress } from "./addresses";
 import { asksForToken, hasToken } from "./alert";
 import { dollars } from "./format";
 import { switchTheme } from "./theme";
@@ -69,9 +70,9 @@ function Account() {
   return (
     <>
       {user ? (
-        <span id="who" class="who" title="Your user, and the account that pays if it is another's">
+        <Link id="who" class="who" href={userAddress(user.user_name)} title="Your profile">
           {nameOf(user)}
-        </span>
+        </Link>
       ) : null}
       {credit === undefined ? null : (
         <span id="credit" class="credit">

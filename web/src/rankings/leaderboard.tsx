@@ -6,7 +6,8 @@ import { navigate } from "wouter-preact/use-browser-location";
 import * as queries from "../gateway/queries";
 import { leaderboardAddress, problemAddress } from "../page/addresses";
 import { Select } from "../page/select";
-import { Ranking, type Way } from "./ranking";
+import { Ranking, rankingQueryOf, type Way } from "./ranking";
+import { Records } from "./records";
 
 // It has no price and cannot be reserved, so it is not among the GPU types.
 const CPU = "cpu";
@@ -47,6 +48,7 @@ export default function Leaderboard({ problem = "" }: { problem?: string }) {
         />
       </search>
       <div class="card">{slug ? <Ranking slug={slug} {...way} /> : null}</div>
+      {slug ? <Records query={rankingQueryOf(slug, way)} /> : null}
     </main>
   );
 }

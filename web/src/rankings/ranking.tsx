@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/preact-query";
 import { Link } from "wouter-preact";
 import type { Schemas } from "../gateway/client";
 import * as queries from "../gateway/queries";
-import { submissionAddress } from "../page/addresses";
+import { submissionAddress, userAddress } from "../page/addresses";
 import { ago, milliseconds } from "../page/format";
 import { Table } from "../page/table";
 
@@ -22,14 +22,17 @@ export interface Way {
   timing: string;
 }
 
-export function Ranking({ slug, gpuType, dtype, timing }: Way & { slug: string }) {
-  const query: queries.RankingQuery = {
+export function rankingQueryOf(slug: string, { gpuType, dtype, timing }: Way): queries.RankingQuery {
+  return {
     problem: slug,
     gpu_type: gpuType,
     dtype,
     ...(timing ? { timing: timing as Schemas["TimingMode"] } : {}),
   };
-  const { data } = useQuery(queries.ranking(query));
+}
+
+export function Ranking({ slug, gpuType, dtype, timing }: Way & { slug: string }) {
+  const { data } = useQuery(queries.ranking(rankingQueryOf(slug, { gpuType, dtype, timing })));
   if (!data) return <p class="empty">Reading the times…</p>;
   const isFurtherDown = data.you && !data.rankings.some(({ is_you }) => is_you);
   return (
@@ -58,18 +61,28 @@ function described({ gpu_type: gpu, dtype, timing_mode: timing, users, ranked }:
 }
 
 function cells(one: Schemas["RankedTime"]) {
-  const time = milliseconds(one.runtime_ms);
   return [
     one.rank ?? "–",
-    one.is_you ? <strong key="user">{one.user} (you)</strong> : one.user,
-    one.submission_id ? (
-      <Link key="time" href={submissionAddress(one.submission_id)}>
-        {time}
-      </Link>
-    ) : (
-      time
-    ),
+    <UserOf key="user" {...one} />,
+    <TimeOf key="time" {...one} />,
     one.timings,
     ago(one.end_time),
   ];
+}
+
+// Of a time whose user is gone.
+const UNKNOWN = "(unknown)";
+
+export function UserOf({ user, is_you: isYou }: Pick<Schemas["RankedTime"], "user" | "is_you">) {
+  if (user === UNKNOWN) return user;
+  const link = <Link href={userAddress(user)}>{user}</Link>;
+  return isYou ? <strong>{link} (you)</strong> : link;
+}
+
+export function TimeOf({
+  runtime_ms: ms,
+  submission_id: id,
+}: Pick<Schemas["RankedTime"], "runtime_ms" | "submission_id">) {
+  const time = milliseconds(ms);
+  return id ? <Link href={submissionAddress(id)}>{time}</Link> : time;
 }

@@ -3,19 +3,23 @@ from __future__ import annotations
 import asyncio
 import importlib
 from datetime import timedelta
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from sqlalchemy import event
 from wavepool.executor.v1 import run_event_pb2
 from wavepool.submission.v1.submission_pb2 import RUN_MODE_CHECK
 
+from servicekit.db.database import Database, migrate
 from services.scheduler.jobs.allowance import SubmissionLimits
 from services.scheduler.jobs.job import Job
 from services.scheduler.jobs.listing import JobFilter, PageEnd, page_end_of
 from services.scheduler.jobs.run_history import RunKind
 from services.scheduler.jobs.states import JobState
 from services.scheduler.jobs.timing import RankingKey
+from services.scheduler.server import MIGRATIONS
 from services.scheduler.store.job_reader import JobReader
 from services.scheduler.store.job_store import JobStore
 from services.scheduler.store.rows import job_to_row
@@ -189,6 +193,33 @@ async def test_a_new_name_and_visibility_are_changes_that_moves_leave_alone(stor
     assert moved
     assert (moved.spec.name, moved.visibility, moved.state) == ("v3", Visibility.LINK, JobState.RUNNING)
     assert (await store.label(moved, {"name": ""})).spec.name == ""
+
+
+async def test_public_submissions_of_a_user_are_listed_from_all_accounts(store: JobStore, reader: JobReader) -> None:
+    for number, visibility in enumerate([*Visibility, Visibility.PUBLIC]):
+        job = await queued(store, number, user_id="ada", account_id=f"account-{number}", age_seconds=number)
+        await store.label(job, {"visibility": visibility})
+    await store.label(await queued(store, 9, user_id="bob"), {"visibility": Visibility.PUBLIC})
+    wanted = JobFilter(user_id="ada", visibility=Visibility.PUBLIC)
+    newest, oldest = await reader.page(wanted, 10, None)
+    assert (newest.job_id, oldest.job_id) == ("job-002", "job-003")
+    assert await reader.page(wanted, 10, page_end_of(newest, wanted)) == [oldest]
+
+
+async def test_public_submissions_of_a_user_are_read_from_an_index_of_these(tmp_path: Path) -> None:
+    # On SQLite: PostgreSQL reads a small table whole, whatever its indexes.
+    database = Database(f"sqlite+aiosqlite:///{tmp_path / 'plan.db'}")
+    await migrate(database, MIGRATIONS)
+    executed: list[tuple[str, Any]] = []
+    event.listen(
+        database.engine.sync_engine, "before_cursor_execute", lambda *call: executed.append((call[2], call[3]))
+    )
+    await JobReader(database).page(JobFilter(user_id="ada", visibility=Visibility.PUBLIC), 50, None)
+    [(statement, bound)] = [(said, bound) for said, bound in executed if "FROM jobs" in said]
+    async with database.reading() as connection:
+        plan = (await connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", bound)).all()
+    await database.close()
+    assert [str(row[-1]) for row in plan] == ["SEARCH jobs USING INDEX jobs_public (user_id=?)"]
 
 
 async def test_writes_that_share_a_transaction_have_revisions_of_their_own(store: JobStore, reader: JobReader) -> None:
