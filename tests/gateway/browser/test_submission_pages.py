@@ -82,6 +82,17 @@ async def test_a_submission_is_named_and_shared_and_a_refusal_keeps_what_was_typ
     web.complaints.clear()  # the browser's own line for the 503
 
 
+async def test_a_list_wider_than_a_phone_scrolls_without_the_page(
+    web: BrowserPage, gateway: RunningGateway, services: ScriptedServices
+) -> None:
+    services.scheduler.put_job(SPEC, job_id="job_1")
+    await web.page.set_viewport_size({"width": 390, "height": 844})
+    await web.open()
+    await web.page.goto(f"{gateway.url}/submissions")
+    await expect(web.page.locator(".submissions tbody tr")).to_have_count(1)
+    assert await web.overflow_pixels() == 0
+
+
 async def test_nothing_yet_says_how_to_begin(web: BrowserPage, gateway: RunningGateway) -> None:
     await web.open()
     await web.page.goto(f"{gateway.url}/submissions")
