@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { about, machineWords, startingWords, startsWords } from "./wait_words";
+import { about, machineWords, startFacts, startingWords, startsWords } from "./wait_words";
 
 const ESTIMATE = { p50Seconds: 40, p90Seconds: 120 };
 
@@ -27,6 +27,12 @@ test("a machine has its memory and its price, if they are known", () => {
   const machine = { device_title: "AMD MI300X", memory_mib: 196_608, price_usd_per_hour: 1.99 };
   expect(machineWords(machine)).toBe("AMD MI300X (192 GB, $1.99/h)");
   expect(machineWords({ ...machine, memory_mib: 0, price_usd_per_hour: 0 })).toBe("AMD MI300X");
+});
+
+test("of a machine that has no title yet, nothing is said behind the stage", () => {
+  const machine = { device_title: "", memory_mib: 0, price_usd_per_hour: 0 };
+  expect(startFacts("starting", machine)).toBe(" · starting");
+  expect(startFacts("booting", { ...machine, device_title: "AMD EPYC" })).toBe(" · booting · AMD EPYC");
 });
 
 test.each([

@@ -30,6 +30,11 @@ export function startingWords({ p50Seconds, p90Seconds }: Estimate, passedSecond
   return `${passed} so far; ${usual}${worst}.${late}`;
 }
 
+// What is known of a start, each behind a dot.
+export function startFacts(stage: string, machine?: Parameters<typeof machineWords>[0] | null): string {
+  return [stage, machine ? machineWords(machine) : ""].map((fact) => (fact ? ` · ${fact}` : "")).join("");
+}
+
 // "AMD MI300X (192 GB, $1.99/h)"
 export function machineWords(
   machine: Pick<Schemas["MachineFigures"], "device_title" | "memory_mib" | "price_usd_per_hour">,

@@ -5,7 +5,7 @@ import type { Schemas } from "../gateway/client";
 import * as queries from "../gateway/queries";
 import { useNow } from "../page/now";
 import type { Run } from "./run_state";
-import { machineWords, startingWords, startsWords } from "./wait_words";
+import { startFacts, startingWords, startsWords } from "./wait_words";
 
 const TICK_MS = 1000;
 // Most runs have begun before anybody asks why they wait.
@@ -46,8 +46,7 @@ function Starting({ frame, offsetMs }: { frame: Schemas["ProvisioningEvent"]; of
     <div id="machine-start" class="wait-card">
       <p>
         <strong>{kind ? (KINDS[kind] ?? kind) : "Machine"}</strong>
-        {stage ? ` · ${stage}` : ""}
-        {machine ? ` · ${machineWords(machine)}` : ""}
+        {startFacts(stage, machine)}
       </p>
       {p50Seconds ? <progress aria-label="Start of the machine" max={p90Seconds ?? p50Seconds} value={passed} /> : null}
       <p id="machine-time">{startingWords({ p50Seconds, p90Seconds }, passed)}</p>
