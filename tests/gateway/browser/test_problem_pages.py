@@ -168,6 +168,16 @@ async def test_borders_of_panes_move_by_pointer_and_keyboard_fold_and_stay(web: 
     assert await web.accessibility() == []
 
 
+@pytest.mark.parametrize("width", [1200, 1280, 1440])
+async def test_the_tabs_of_a_problem_fit_its_pane(web: BrowserPage, width: int) -> None:
+    await web.page.set_viewport_size({"width": width, "height": 900})
+    await web.open()
+    pane = web.page.locator("#statement-pane")
+    assert await pane.evaluate("(it) => it.scrollWidth - it.clientWidth") == 0
+    await web.page.get_by_role("tab", name="Leaderboard").click()
+    assert await pane.evaluate("(it) => it.scrollLeft") == 0
+
+
 async def test_a_phone_shows_one_part_at_a_time_and_the_result_of_a_run_by_itself(web: BrowserPage) -> None:
     web.script(submission_pb2.RUN_MODE_FULL)
     await web.page.set_viewport_size({"width": 390, "height": 844})
