@@ -168,6 +168,13 @@ async def test_borders_of_panes_move_by_pointer_and_keyboard_fold_and_stay(web: 
     assert await web.accessibility() == []
 
 
+async def test_options_scroll_their_pane_and_not_the_page(web: BrowserPage) -> None:
+    await web.page.set_viewport_size({"width": 1440, "height": 900})
+    await web.open()
+    await web.open_options()
+    assert await web.page.evaluate("document.documentElement.scrollHeight") == 900
+
+
 @pytest.mark.parametrize("width", [1200, 1280, 1440])
 async def test_the_tabs_of_a_problem_fit_its_pane(web: BrowserPage, width: int) -> None:
     await web.page.set_viewport_size({"width": width, "height": 900})
