@@ -67,6 +67,8 @@ async def test_a_submission_is_named_and_shared_and_a_refusal_keeps_what_was_typ
     await web.page.goto(f"{gateway.url}/submissions")
     await web.page.click(".submissions tbody .link-button")
     await web.page.fill("#change-name", "<script>alert(1)</script>")
+    # A choice stands before its words.
+    assert (await web.page.locator("#change-form input[type=radio]").first.evaluate("(it) => it.offsetWidth")) < 30
     await web.page.check("input[value=public]")
     gateway.refusals["UpdateJob"] = refusal(grpc.StatusCode.UNAVAILABLE, "The scheduler is away.")
     await web.page.click("text=Save")
