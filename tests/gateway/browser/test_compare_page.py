@@ -89,6 +89,15 @@ async def test_the_second_one_is_chosen_from_those_that_were_timed_in_the_same_w
     await web.page.wait_for_url("**/compare?base=job_2&other=job_1")
 
 
+@pytest.mark.usefixtures("both")
+async def test_a_source_that_cannot_be_read_says_why(web: BrowserPage) -> None:
+    await open_comparison(web, "base=job_1&other=job_nobody")
+    source = web.page.locator("[aria-labelledby=diff-heading]")
+    await expect(source).to_contain_text("job_nobody")
+    await expect(source).not_to_contain_text("Reading")
+    web.complaints.clear()  # the browser's own lines for the 404s
+
+
 async def test_an_address_without_submissions_leads_on(web: BrowserPage) -> None:
     await open_comparison(web, "")
     await expect(web.page.locator("main")).to_contain_text("names no submission to compare")

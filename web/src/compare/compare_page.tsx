@@ -131,14 +131,17 @@ function halfOf({ speedup_low: low, speedup_high: high }: Speedup): number {
 
 function Sources({ base, other }: { base: string; other: string }) {
   const [isOpen, setOpen] = useState(false);
-  const one = useQuery(queries.submission(base)).data?.code;
-  const another = useQuery(queries.submission(other)).data?.code;
+  const [first, second] = [useQuery(queries.submission(base)), useQuery(queries.submission(other))];
+  const [one, another] = [first.data?.code, second.data?.code];
+  const error = first.error ?? second.error;
   return (
     <section class="card" aria-labelledby="diff-heading">
       <div class="card-head">
         <h2 id="diff-heading">Source</h2>
       </div>
-      {one === undefined || another === undefined ? (
+      {error ? (
+        <p class="empty">{error.message}</p>
+      ) : one === undefined || another === undefined ? (
         READING
       ) : one === another ? (
         <p class="empty">Their sources are the same.</p>
