@@ -35,6 +35,9 @@ async def test_the_first_page_leads_on_to_the_problem_and_the_runs_of_before(
     await web.page.wait_for_selector(".verdict.good")
     await web.page.click(".brand")
     await expect(web.page.locator("main")).to_contain_text("To spend")
+    # A number stands beside what it is of.
+    tops = await web.page.locator(".sums >> nth=0").evaluate("(it) => [...it.children].map((one) => one.offsetTop)")
+    assert tops[0] == tops[1] < tops[2]
     await expect(web.page.locator("main")).to_contain_text("More submissions now")
     await expect(web.page.locator("tbody tr").first).to_contain_text("full")
     await web.page.click("#go-on")

@@ -92,7 +92,7 @@ function Credit() {
     <section class="card">
       <h2>Credit</h2>
       {data ? (
-        <dl class="facts">
+        <dl class="sums">
           <dt>To spend</dt>
           <dd>{dollars(data.available_usd)}</dd>
           <dt>On hold for what runs</dt>
@@ -113,7 +113,7 @@ function Limits() {
     <section class="card">
       <h2>What the limits leave</h2>
       {data ? (
-        <dl class="facts">
+        <dl class="sums">
           <dt>More submissions now</dt>
           <dd>{data.remaining_submissions}</dd>
           <dt>Under way</dt>
