@@ -100,6 +100,6 @@ async def test_the_printed_address_leads_from_a_solution_to_its_verdict(wavepool
         await page.get_by_role("link", name="Leaky ReLU", exact=True).click()
         await page.get_by_role("heading", name="Leaky ReLU", exact=True).wait_for()
         await page.get_by_role("textbox", name="HIP source").fill(reference("leaky-relu"))
-        await page.get_by_role("button", name="Submit").click()
+        await page.get_by_role("button", name="Run full check").click()
         assert "Accepted" in await page.locator(".verdict").inner_text(timeout=60_000)
         await browser.close()
