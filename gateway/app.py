@@ -77,7 +77,7 @@ NEVER_COMPRESSED = ("text/*", "application/octet-stream", "image/*")
 DESCRIPTION = """\
 Submit AMD HIP kernels, follow them as they compile, are checked and measured, and see what they cost.
 Every route but sign-in and the health checks takes an API token as `Authorization: Bearer <token>`.
-Failures are problem documents (RFC 9457); those of the seed-compatible routes are plain JSON.
+Failures are problem documents (RFC 9457); those of the routes for existing front ends are plain JSON.
 """
 
 

@@ -11,9 +11,10 @@ import { later } from "../page/later";
 import { NotFound } from "../page/not_found";
 import { Table } from "../page/table";
 import { pages } from "../pages";
-import { endTitle } from "../run/verdicts";
+import { endTitle, timingWord } from "../run/verdicts";
 import { comparisonKind, comparisonTitle, comparisonWord } from "./comparison";
 
+const PROVEN = "VALID";
 const READING = <p class="empty">Reading…</p>;
 const SourceDiff = later(() => import("./source_diff"), READING);
 const CASE_COLUMNS = ["Case", "Base", "Other", "Times as fast", "95 % interval", "Verdict"].map((title, at) => ({
@@ -55,6 +56,7 @@ export default function ComparePage() {
 }
 
 function Compared({ base, other }: { base: string; other: string }) {
+  const doubt = useDoubt(base, other);
   const { data: answer, error } = useQuery(queries.comparison(base, other));
   return (
     <>
@@ -72,7 +74,7 @@ function Compared({ base, other }: { base: string; other: string }) {
             <p>{answer.refused}</p>
           </div>
         ) : null}
-        {answer && !("refused" in answer) ? <Speed {...answer} /> : null}
+        {answer && !("refused" in answer) ? <Speed comparison={answer} doubt={doubt} /> : null}
       </section>
       <Sources base={base} other={other} />
       <Choice base={base} other={other} />
@@ -80,14 +82,26 @@ function Compared({ base, other }: { base: string; other: string }) {
   );
 }
 
-function Speed(comparison: Schemas["Comparison"]) {
+// Why the times themselves are in doubt; empty if both are proven.
+function useDoubt(base: string, other: string): string {
+  const both = [useQuery(queries.submission(base)).data, useQuery(queries.submission(other)).data];
+  const words = both.map((one) =>
+    one ? timingWord({ timing: one.timing_status, shown_interval: one.shown_interval }) : PROVEN,
+  );
+  return words.every((word) => word === PROVEN)
+    ? ""
+    : `The timing of the first is ${words[0]}, that of the other ${words[1]}.`;
+}
+
+function Speed({ comparison, doubt }: { comparison: Schemas["Comparison"]; doubt: string }) {
   const { verdict, reason, cases } = comparison;
   const unit = unitOf(cases.flatMap(({ base_runtime_ms: base, other_runtime_ms: other }) => [base, other]));
   return (
     <>
-      <div class={`verdict ${comparisonKind(verdict)}`}>
+      <div class={`verdict ${doubt ? "warn" : comparisonKind(verdict)}`}>
         <strong>{comparisonTitle(verdict)}</strong>
         <p>{reason}</p>
+        {doubt ? <p>{doubt} Such times do not rank, and a difference between them may be their machine's.</p> : null}
       </div>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: people scroll it with the keyboard */}
       <section class="table-scroll" tabIndex={0} aria-label="Cases">

@@ -63,5 +63,5 @@ export function Versions({ source }: { source: Source }) {
 }
 
 function instant({ at }: Version): string {
-  return new Date(at).toLocaleString("en-GB");
+  return new Date(at).toLocaleString();
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ago, dollars, exact, figure, inUnit, measured, milliseconds, seconds, unitOf, within } from "./format";
+import { ago, dollars, exact, figure, inUnit, listed, measured, milliseconds, seconds, unitOf, within } from "./format";
 
 test.each([
   [0.0000123, "12.3 ns"],
@@ -63,4 +63,11 @@ test("time that has passed is in words", () => {
   expect(ago("2026-11-29T09:00:00Z", now)).toBe("3 h ago");
   expect(ago(null, now)).toBe("–");
   expect(seconds(95)).toBe("1 min 35 s");
+});
+
+test("a time in a list has the digits that it is worth", () => {
+  expect(listed(0.0517815, false, 0.31)).toBe("52 ± 16 µs");
+  expect(listed(0.0517815, true)).toBe("51.8 µs");
+  expect(listed(0.0517815, false)).toBe("52 µs");
+  expect(listed(null, true)).toBe("–");
 });

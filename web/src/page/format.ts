@@ -43,6 +43,14 @@ export function measured(ms: Value, halfMs: Value, unit: TimeUnit): string {
   return `${rounded(ms * unit.perMs, half)} ± ${rounded(half, half)} ${unit.name}`;
 }
 
+// A time in a list, by how far it can be believed: with its interval, if there is one beside the time (`shownInterval`, a
+// share of it); to three digits, if it is proven; or else to two.
+export function listed(ms: Value, isProven: boolean, shownInterval: Value = null): string {
+  if (!isNumber(ms)) return NONE;
+  if (shownInterval) return measured(ms, ms * shownInterval, unitOf([ms]));
+  return milliseconds(Number(ms.toPrecision(isProven ? 3 : 2)));
+}
+
 // A time without its interval, with the digits that the interval leaves.
 export function inUnit(ms: Value, halfMs: Value, unit: TimeUnit): string {
   return isNumber(ms) ? `${within(ms * unit.perMs, (halfMs ?? 0) * unit.perMs)} ${unit.name}` : NONE;

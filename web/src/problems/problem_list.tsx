@@ -5,7 +5,7 @@ import { Link, useSearchParams } from "wouter-preact";
 import type { Schemas } from "../gateway/client";
 import { gpuTypes, reachedIn } from "../gateway/queries";
 import { problemAddress } from "../page/addresses";
-import { count, milliseconds } from "../page/format";
+import { count, listed } from "../page/format";
 import { Select } from "../page/select";
 import {
   type Choice,
@@ -79,7 +79,13 @@ export default function ProblemList() {
                 ))}
               </tr>
             </thead>
-            <tbody>{data ? found.map((problem) => <Row key={problem.slug} {...problem} />) : <Shapes />}</tbody>
+            <tbody>
+              {data ? (
+                found.map((problem) => <Row key={problem.slug} problem={problem} isRanked={data.gpu_type !== CPU} />)
+              ) : (
+                <Shapes />
+              )}
+            </tbody>
           </table>
         )}
       </div>
@@ -107,7 +113,7 @@ function Status({ status, attempts }: Problem) {
   );
 }
 
-function Row(problem: Problem) {
+function Row({ problem, isRanked }: { problem: Problem; isRanked: boolean }) {
   const { slug, title, difficulty, dtypes, tags } = problem;
   return (
     <tr>
@@ -124,8 +130,8 @@ function Row(problem: Problem) {
       <td>
         <Status {...problem} />
       </td>
-      <td class="number">{milliseconds(problem.best_runtime_ms)}</td>
-      <td class="number optional">{milliseconds(problem.record_runtime_ms)}</td>
+      <td class="number">{listed(problem.best_runtime_ms, isRanked)}</td>
+      <td class="number optional">{listed(problem.record_runtime_ms, isRanked)}</td>
       <td class="number optional">{count(problem.users)}</td>
       <td class="optional mono">{dtypes.join(", ")}</td>
       <td class="optional hint">{tags.join(", ")}</td>

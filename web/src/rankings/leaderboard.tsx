@@ -6,6 +6,7 @@ import { navigate } from "wouter-preact/use-browser-location";
 import * as queries from "../gateway/queries";
 import { leaderboardAddress, problemAddress } from "../page/addresses";
 import { Select } from "../page/select";
+import * as store from "../page/store";
 import { Ranking, rankingQueryOf, type Way } from "./ranking";
 import { Records } from "./records";
 
@@ -15,7 +16,7 @@ const TIMINGS = ["cold", "hot", "first-call"] as const;
 export default function Leaderboard({ problem = "" }: { problem?: string }) {
   const [query] = useSearchParams();
   const problems = useQuery(queries.problems).data?.problems;
-  const slug = problem || problems?.[0]?.slug || "";
+  const slug = problem || store.lastProblem() || problems?.[0]?.slug || "";
   const said = (name: string) => query.get(name) ?? "";
   const way = { gpuType: said("gpu"), dtype: said("dtype"), timing: said("timing") };
   const go = (place: string, { gpuType: gpu, dtype, timing }: Way) =>

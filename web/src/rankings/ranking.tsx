@@ -5,7 +5,7 @@ import { Link } from "wouter-preact";
 import type { Schemas } from "../gateway/client";
 import * as queries from "../gateway/queries";
 import { submissionAddress, userAddress } from "../page/addresses";
-import { ago, milliseconds } from "../page/format";
+import { ago, listed } from "../page/format";
 import { Table } from "../page/table";
 
 const COLUMNS = [
@@ -48,7 +48,7 @@ export function Ranking({ slug, gpuType, dtype, timing }: Way & { slug: string }
       ) : (
         <p class="empty">
           Nobody has a proven time here yet. A time counts if its submission ran in mode full, was accepted, and its
-          timing is VALID.
+          timing is VALID; on cpu, where no time ranks, an UNSTABLE one counts as well.
         </p>
       )}
     </>
@@ -64,7 +64,7 @@ function cells(one: Schemas["RankedTime"]) {
   return [
     one.rank ?? "–",
     <UserOf key="user" {...one} />,
-    <TimeOf key="time" {...one} />,
+    <TimeOf key="time" {...one} isRanked={one.rank !== null} />,
     one.timings,
     ago(one.end_time),
   ];
@@ -82,7 +82,8 @@ export function UserOf({ user, is_you: isYou }: Pick<Schemas["RankedTime"], "use
 export function TimeOf({
   runtime_ms: ms,
   submission_id: id,
-}: Pick<Schemas["RankedTime"], "runtime_ms" | "submission_id">) {
-  const time = milliseconds(ms);
+  isRanked,
+}: Pick<Schemas["RankedTime"], "runtime_ms" | "submission_id"> & { isRanked: boolean }) {
+  const time = listed(ms, isRanked);
   return id ? <Link href={submissionAddress(id)}>{time}</Link> : time;
 }

@@ -24,11 +24,15 @@ export function Records({ query }: { query: queries.RankingQuery }) {
         <summary>
           Numbers<span class="visually-hidden"> of the record over time</span>
         </summary>
-        <Table caption={`Records of ${data.problem}, newest first`} columns={COLUMNS} rows={rowsOf(data.records)} />
+        <Table
+          caption={`Records of ${data.problem}, newest first`}
+          columns={COLUMNS}
+          rows={rowsOf(data.records, data.ranked)}
+        />
         {data.you.length ? (
           <>
             <h3>Your own best</h3>
-            <Table caption="Your own best, newest first" columns={COLUMNS} rows={rowsOf(data.you)} />
+            <Table caption="Your own best, newest first" columns={COLUMNS} rows={rowsOf(data.you, data.ranked)} />
           </>
         ) : null}
       </details>
@@ -62,8 +66,8 @@ function Plot({ steps, problem, hasOwn }: { steps: Steps; problem: string; hasOw
   );
 }
 
-function rowsOf(records: readonly Schemas["RecordTime"][]) {
+function rowsOf(records: readonly Schemas["RecordTime"][], isRanked: boolean) {
   return records
-    .map((one) => [ago(one.time), <UserOf key="user" {...one} />, <TimeOf key="time" {...one} />])
+    .map((one) => [ago(one.time), <UserOf key="user" {...one} />, <TimeOf key="time" {...one} isRanked={isRanked} />])
     .reverse();
 }

@@ -1,5 +1,6 @@
 // Where an output is wrong: the elements around the first wrong one, and a coarse map of all.
 
+import { useLayoutEffect, useRef } from "preact/hooks";
 import type { Schemas } from "../gateway/client";
 import { exact, figure } from "../page/format";
 
@@ -37,9 +38,16 @@ function Window({ around }: { around: ErrorWindow }) {
 
 function Cells({ around: { origin, wrong }, title, cells }: { around: ErrorWindow; title: string; cells: Cell[][] }) {
   const [column = 0, row = 0] = [...origin].reverse();
+  const table = useRef<HTMLElement>(null);
+  // Both tables begin at the first wrong element, whatever fits.
+  useLayoutEffect(() => {
+    const at = wrong.flatMap((values) => values.flatMap((isWrong, place) => (isWrong ? [place] : [])));
+    const cell = table.current?.querySelector(`tbody td:nth-of-type(${Math.min(...at) + 1})`);
+    if (table.current && cell instanceof HTMLElement) table.current.scrollLeft = cell.offsetLeft - 3 * cell.offsetWidth;
+  }, [wrong]);
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: people scroll it with the keyboard
-    <section class="table-scroll" tabIndex={0} aria-label={title}>
+    <section class="table-scroll" tabIndex={0} aria-label={title} ref={table}>
       <table class="cells mono">
         <caption>{title}</caption>
         <thead>

@@ -15,12 +15,20 @@ const COLUMNS = [
   { title: "When", class: "number" },
 ];
 
-export function History({ submissions }: { submissions: Schemas["Submission"][] }) {
-  if (!submissions.length) return <p class="empty">Nothing yet.</p>;
+// `isOfProblem`: all are of one problem, so its name says nothing.
+export function History({
+  submissions,
+  isOfProblem = false,
+}: {
+  submissions: readonly Schemas["Submission"][];
+  isOfProblem?: boolean;
+}) {
+  if (!submissions.length)
+    return <p class="empty">You have submitted nothing {isOfProblem ? "for this problem " : ""}yet.</p>;
   const rows = submissions.map(({ id, problem, name, mode, cost_usd: cost, create_time: time, ...ends }) => [
     <Link key="link" href={problem ? problemAddress(problem, id) : submissionAddress(id)}>
-      {problem || name || "sandbox program"}
-      {problem && name ? <span class="hint"> {name}</span> : null}
+      {isOfProblem ? name || mode : problem || name || "sandbox program"}
+      {problem && name && !isOfProblem ? <span class="hint"> {name}</span> : null}
       <span class="visually-hidden">, {id}</span>
     </Link>,
     mode,

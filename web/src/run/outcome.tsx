@@ -55,7 +55,7 @@ export function Outcome({ run, goTo }: { run: Run; goTo: GoTo }) {
           submissionId={final ? run.submissionId : ""}
         />
       ) : null}
-      {final ? <NotTimed tests={tests} cases={benchmarks} /> : null}
+      {final ? <NotTimed tests={tests} cases={benchmarks} wasWhole={isGood(final.status)} /> : null}
       {final?.profile ? <Profiled profile={final.profile} /> : null}
       {compiled?.warnings ? <Diagnostics title="Compiler warnings" text={compiled.warnings} goTo={goTo} /> : null}
       <Kernels {...(final?.isa ? final : compiled)} goTo={goTo} />
@@ -259,12 +259,16 @@ function Tests({ tests, total }: { tests: TestResult[]; total: number }) {
 }
 
 // Cases whose tests passed, and which have no time.
-function NotTimed({ tests, cases }: { tests: TestResult[]; cases: Benchmark[] }) {
+function NotTimed({ tests, cases, wasWhole }: { tests: TestResult[]; cases: Benchmark[]; wasWhole: boolean }) {
   if (!cases.length) return null;
   const timed = new Set(cases.map(({ test_id: id }) => id));
   const names = tests.filter(({ test_id: id }) => !timed.has(id)).map(({ name }) => name);
   if (!names.length) return null;
-  return <p class="hint">Not timed, as the run ended before: {names.join(", ")}.</p>;
+  return (
+    <p class="hint">
+      {wasWhole ? "Checked, and by its problem never timed" : "Not timed, as the run ended before"}: {names.join(", ")}.
+    </p>
+  );
 }
 
 // Loaded when it is opened.

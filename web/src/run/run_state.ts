@@ -90,7 +90,7 @@ export function afterFrame(run: Run, frame: Frame, arrivedMs: number, isGood: (s
     flushVerified: ("flush_verified" in frame ? frame.flush_verified : null) ?? run.timing.flushVerified,
   };
   if ("final" in frame)
-    return { ...next, final: frame, stages: endedStages(run.stages, isGood(frame.status), instant) };
+    return { ...next, final: frame, stages: endedStages(run.stages, frame.status, isGood(frame.status), instant) };
   const isBackInQueue = frame.status === "IN_QUEUE" && run.stages[0]?.state === "done";
   const before = isBackInQueue ? waiting(run.stages.map(({ name }) => name)) : run.stages;
   next.stages = enteredStages(before, STAGE_OF_STATUS[frame.status], instant);
@@ -164,7 +164,12 @@ function enteredStages(stages: Stage[], name: string | undefined, instant: numbe
   });
 }
 
-function endedStages(stages: Stage[], isGood: boolean, instant: number | null): Stage[] {
+function endedStages(stages: Stage[], status: string, isGood: boolean, instant: number | null): Stage[] {
+  // Nothing is sent while a sample runs; that it failed is no fault of the compilation.
+  if (status === "FAILED") {
+    const done = endedStages(stages, status, true, instant);
+    return done.map((stage, at) => (at === done.length - 1 ? { ...stage, state: "failed" } : stage));
+  }
   const active = stages.findIndex((stage) => stage.state === "active");
   return stages.map((stage, at) => {
     const end = at === active ? instant : stage.end;

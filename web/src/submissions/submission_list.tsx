@@ -7,7 +7,7 @@ import { api, given, type Schemas } from "../gateway/client";
 import * as queries from "../gateway/queries";
 import { submissionAddress } from "../page/addresses";
 import { guarded } from "../page/alert";
-import { ago, dollars, milliseconds } from "../page/format";
+import { ago, dollars, listed } from "../page/format";
 import { Select } from "../page/select";
 import { Table } from "../page/table";
 import { pages } from "../pages";
@@ -126,7 +126,7 @@ function cells(one: Submission, isChosen: boolean, onChoose: () => void, onChang
     one.mode,
     <Badge key="badge" {...one} />,
     one.total_tests === null ? "" : `${one.passed_tests ?? 0} of ${one.total_tests}`,
-    milliseconds(one.runtime_ms),
+    listed(one.runtime_ms, one.timing_status === "VALID", one.shown_interval),
     dollars(one.cost_usd),
     ago(one.create_time),
     <button key="change" type="button" class="link-button" onClick={onChange}>

@@ -8,7 +8,7 @@ import { api, given, type Schemas } from "../gateway/client";
 import * as queries from "../gateway/queries";
 import { submissionAddress } from "../page/addresses";
 import { askAgain } from "../page/alert";
-import { ago, count, milliseconds } from "../page/format";
+import { ago, count, listed } from "../page/format";
 import { NotFound } from "../page/not_found";
 import { Table } from "../page/table";
 import { pages } from "../pages";
@@ -175,7 +175,7 @@ function cells(one: Schemas["PublicSubmission"]) {
     </Link>,
     one.mode,
     <Badge key="badge" {...one} />,
-    milliseconds(one.runtime_ms),
+    listed(one.runtime_ms, one.timing_status === "VALID", one.shown_interval),
     [one.gpu_type, one.dtype].filter(Boolean).join(", "),
     ago(one.create_time),
   ];

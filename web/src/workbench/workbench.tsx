@@ -161,7 +161,7 @@ function Submissions({ slug }: { slug: string }) {
   if (!data) return <p class="empty">Reading your submissions…</p>;
   return (
     <div id="history">
-      <History submissions={data.submissions} />
+      <History submissions={data.submissions} isOfProblem />
     </div>
   );
 }

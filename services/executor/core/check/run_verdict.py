@@ -142,7 +142,9 @@ class Progress:
         mean = ""
         if self.benchmarked is not None:
             origin = _ORIGINS.get(self.benchmarked.device, "")
-            mean = f"; geometric mean {self.benchmarked.mean_runtime_ns / 1e6:.6g} ms{origin}"
+            # Three digits: no time is known better, and the results have its interval.
+            known_ms = float(f"{self.benchmarked.mean_runtime_ns / 1e6:.3g}")
+            mean = f"; geometric mean {known_ms:g} ms{origin}"
         return f"{self._how_many()}{mean}.{self._left_out()}{self._timing()}"
 
     def _failed(self, failure: Failure) -> str:
