@@ -12,9 +12,16 @@ const RECENT = 50;
 const NEWEST = 10;
 // What helps if it is there; if not, nothing is said.
 export const ASIDE = { isAside: true };
+// What an address names. That it is not there, the page says itself.
+const NAMED = { isNamed: true };
 
 export const queries = new QueryClient({
-  queryCache: new QueryCache({ onError: (error, { meta }) => meta === ASIDE || showFailure(error) }),
+  queryCache: new QueryCache({
+    onError: (error, { meta }) => {
+      const isMissing = error instanceof ApiError && error.status === 404;
+      if (meta !== ASIDE && !(meta === NAMED && isMissing)) showFailure(error);
+    },
+  }),
   // Whoever asks is told at once; a request that a change of the network drops was repeated already.
   defaultOptions: { queries: { retry: false, refetchOnWindowFocus: false } },
 });
@@ -53,6 +60,7 @@ export function reachedIn(gpuType: string, dtype: string) {
 // Its cases are those of the default GPU type if none is named.
 export function problem(slug: string, dtype: string, gpuType = "") {
   return queryOptions({
+    meta: NAMED,
     queryKey: ["problem", slug, dtype, gpuType],
     queryFn: () =>
       given(api.GET("/api/v1/problems/{slug}", { params: { path: { slug }, query: { dtype, gpu_type: gpuType } } })),
@@ -73,6 +81,7 @@ export function isOwn(
 
 export function submission(id: string) {
   return queryOptions({
+    meta: NAMED,
     queryKey: ["submission", id],
     queryFn: async (): Promise<AnySubmission> => {
       const path = { submission_id: id };
@@ -86,6 +95,7 @@ export function submission(id: string) {
 export function isa(id: string) {
   const path = { submission_id: id };
   return queryOptions({
+    meta: NAMED,
     queryKey: ["isa", id],
     queryFn: () => given(api.GET("/api/v1/submissions/{submission_id}/isa", { params: { path } })),
     staleTime: Number.POSITIVE_INFINITY,

@@ -12,6 +12,11 @@ test("a time that is not proven leads to its reason, never to a comparison", () 
   expect(next({ status: "ACCEPTED", timing: "LATER" })).toBe("");
 });
 
+test("a time of a processor leads to a GPU, whatever its timing", () => {
+  for (const timing of ["VALID", "UNSTABLE"])
+    expect(next({ status: "ACCEPTED", device: "cpu", timing, benchmark_results: [] })).toContain("on a GPU");
+});
+
 test("a proven time leads to what the hardware would still allow", () => {
   const cases = [{ percent_of_roof: 91 }, { percent_of_roof: 31.4 }];
   expect(next({ status: "ACCEPTED", timing: "VALID", benchmark_results: cases })).toContain("31.4 %");

@@ -10,6 +10,7 @@ const AFTER_TIMING: Record<string, string> = {
   UNSTABLE: "Run it again: separate processes were too far apart for a time that has a rank.",
   INVALID: "Find out where the work went: nothing can do it in this time.",
 };
+const ON_GPU = "Run it on a GPU for a time that has a rank.";
 const AFTER_END: Record<string, string> = {
   CHECKED: "Run it in the mode Full to have it timed.",
   PASSED: "Run it in the mode Full to check every test and to have it timed.",
@@ -32,12 +33,14 @@ const NEAR_ROOF_PERCENT = 70;
 
 export function nextStep(final: Ended): string {
   const { status, verdict, timing } = final;
+  // Whatever its times are, none of a processor ranks.
+  if (isTimed(status, final) && final.device === "cpu") return ON_GPU;
   if (isTimed(status, final)) return timing === "VALID" ? afterProven(final) : (AFTER_TIMING[timing ?? ""] ?? "");
   return AFTER_END[status] ?? AFTER_END[verdict] ?? "";
 }
 
 function afterProven({ status, shown_interval: half, benchmark_results: full, test_results: times }: Ended): string {
-  if (half) return "Run it on a GPU for a time that has a rank.";
+  if (half) return ON_GPU;
   const cases = (full ?? (status === "BENCHMARKED" ? times : undefined) ?? []) as Benchmark[];
   const [worst] = cases
     .filter(({ percent_of_roof: share }) => isNumber(share))
