@@ -30,6 +30,8 @@ class GatewaySettings(ServiceSettings):
     vmpool_target: str = usual_target("vmpool")
     billing_target: str = usual_target("billing")
     web_dir: Path = Path(__file__).resolve().parents[1] / "web" / "dist"
+    public_problems: bool = False
+    """True: the list of problems and their statements can be read without a token."""
     heartbeat: timedelta = timedelta(seconds=10)
     send_timeout: timedelta = timedelta(seconds=30)
     """A client that reads nothing for this long is disconnected."""

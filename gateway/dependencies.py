@@ -167,6 +167,29 @@ class Access:
 
 TheAccount = Annotated[Caller, Depends(Access("read"))]
 """Sees what the token's accounts have."""
+
+
+class PublicRead:
+    """Gives the caller, as `TheAccount` does, or None if problems are public and there is no token."""
+
+    scopes = ("read",)
+    roles = ()
+
+    async def __call__(
+        self,
+        request: Request,
+        gateway: TheGateway,
+        shown: Annotated[HTTPAuthorizationCredentials | None, Depends(bearer)],
+    ) -> Caller | None:
+        """The caller; raises ProblemError (401, 403, 429)."""
+        is_named = "Authorization" in request.headers or ticket_of(request) is not None
+        if gateway.settings.public_problems and not is_named:
+            return None
+        return Access("read")(await _caller(request, gateway, shown))
+
+
+TheReader = Annotated[Caller | None, Depends(PublicRead())]
+"""Reads what is public, or what every token may."""
 TheSubmitter = Annotated[Caller, Depends(Access("submit"))]
 """Submits and cancels."""
 TheManager = Annotated[Caller, Depends(Access("manage"))]

@@ -11,7 +11,7 @@ from fastapi.openapi.utils import get_openapi
 from fastapi.routing import APIRoute, iter_route_contexts
 from pydantic import TypeAdapter
 
-from gateway.dependencies import Access
+from gateway.dependencies import Access, PublicRead
 from gateway.http.errors import PROBLEM_MEDIA_TYPE, SEED_PREFIXES
 from gateway.http.route_docs import (
     MEANINGS,
@@ -83,9 +83,9 @@ def _add_ticket(document: dict[str, Any], operation: dict[str, Any]) -> None:
         operation["security"] = [*operation["security"], {PARAMETER: []}]
 
 
-def _access_of(dependant: Dependant) -> Access | None:
+def _access_of(dependant: Dependant) -> Access | PublicRead | None:
     """The requirement of a route; None if it has none."""
-    if isinstance(dependant.call, Access):
+    if isinstance(dependant.call, Access | PublicRead):
         return dependant.call
     return next(filter(None, map(_access_of, dependant.dependencies)), None)
 

@@ -14,7 +14,7 @@ from wavepool.scheduler.v1 import rankings_pb2, scheduler_pb2
 from wavepool.scheduler.v1.rankings_pb2 import ListProgressRequest
 from wavepool.scheduler.v1.scheduler_pb2 import GetProblemRequest, ListProblemsRequest
 
-from gateway.dependencies import TheAccount, TheGateway
+from gateway.dependencies import TheAccount, TheGateway, TheReader
 from gateway.http.json_route import JsonRoute
 from gateway.http.route_docs import problems
 from gateway.routes.identity_calls import call
@@ -122,7 +122,7 @@ class ProblemList(BaseModel):
 
 @router.get("/problems")
 async def list_problems(
-    account: TheAccount,
+    account: TheReader,
     gateway: TheGateway,
     gpu_type: Annotated[
         str, Query(max_length=40, description="Of the times; in any case, or `cpu`. Default: the operator's default.")
@@ -134,8 +134,11 @@ async def list_problems(
         ),
     ] = "",
 ) -> ProblemList:
-    """List the problems of the catalogue, by slug, with what your token's user has reached in each."""
-    asked = ListProgressRequest(user_id=account.user_id, gpu_type=gpu_type, dtype=dtype)
+    """List the problems of the catalogue, by slug, with what your token's user has reached in each.
+
+    If the operator has made problems public, this needs no token, and without one nothing is reached.
+    """
+    asked = ListProgressRequest(user_id=account.user_id if account else "", gpu_type=gpu_type, dtype=dtype)
     catalogue, progress = await asyncio.gather(
         call(gateway.upstreams.scheduler.ListProblems, ListProblemsRequest()),
         call(gateway.upstreams.rankings.ListProgress, asked),
@@ -159,14 +162,17 @@ def _listed(problem: scheduler_pb2.ProblemSummary, reached: rankings_pb2.Problem
 @router.get("/problems/{slug}", responses=problems(404))
 async def get_problem(
     slug: str,
-    _: TheAccount,
+    _: TheReader,
     gateway: TheGateway,
     dtype: DtypeQuery = "",
     gpu_type: Annotated[
         str, Query(max_length=40, description="Of the cases; in any case, or `cpu`. Default: the operator's default.")
     ] = "",
 ) -> ProblemDetail:
-    """Get one problem with its statement, a source to start from, and its cases on a GPU type."""
+    """Get one problem with its statement, a source to start from, and its cases on a GPU type.
+
+    If the operator has made problems public, this needs no token.
+    """
     request = GetProblemRequest(slug=slug, dtype=dtype, gpu_type=gpu_type)
     return problem_detail_of(await call(gateway.upstreams.scheduler.GetProblem, request))
 

@@ -26,7 +26,7 @@ Short = Annotated[str, Field(max_length=2000)]
 
 
 class SignInOptions(BaseModel):
-    """Whether people can sign in with an identity provider, and where that begins. If not, all else is empty."""
+    """Whether people can sign in with an identity provider, and where that begins; if not, its fields are empty."""
 
     enabled: bool
     issuer: str
@@ -37,6 +37,7 @@ class SignInOptions(BaseModel):
         str, Field(description="Where the device flow (RFC 8628) begins; empty if the provider has none.")
     ]
     token_endpoint: Annotated[str, Field(description="Where the device flow asks for its tokens.")]
+    public_problems: Annotated[bool, Field(description="True: problems can be read without a token.")]
 
 
 class SignInRequest(BaseModel):
@@ -95,6 +96,7 @@ async def get_sign_in_options(gateway: TheGateway) -> SignInOptions:
         authorization_endpoint=answer.authorization_endpoint,
         device_authorization_endpoint=answer.device_authorization_endpoint,
         token_endpoint=answer.token_endpoint,
+        public_problems=gateway.settings.public_problems,
     )
 
 

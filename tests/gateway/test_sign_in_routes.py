@@ -29,6 +29,7 @@ async def test_options_need_no_token_and_say_if_sign_in_is_off(gateway: RunningG
         "authorization_endpoint": "",
         "device_authorization_endpoint": "",
         "token_endpoint": "",
+        "public_problems": False,
     }
 
 

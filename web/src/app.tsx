@@ -1,11 +1,11 @@
 // The application: its pages by their addresses, and what is on each of them.
 
-import { QueryClientProvider } from "@tanstack/preact-query";
+import { QueryClientProvider, useQuery } from "@tanstack/preact-query";
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import { Route, Switch, useSearchParams } from "wouter-preact";
 import { watch } from "./gateway/event_stream";
-import { ASIDE, noteSubmission, problem, queries } from "./gateway/queries";
+import { ASIDE, noteSubmission, problem, queries, signInOptions } from "./gateway/queries";
 import { alert, asksForToken, hasToken } from "./page/alert";
 import { Header } from "./page/header";
 import { Keys } from "./page/keys";
@@ -18,6 +18,7 @@ const Home = later(() => import("./home/home"));
 const Workbench = later(() => import("./workbench/workbench"));
 const Leaderboard = later(() => import("./rankings/leaderboard"));
 const SubmissionList = later(() => import("./submissions/submission_list"));
+const Reading = later(() => import("./problems/reading"));
 const ProblemList = later(() => import("./problems/problem_list"));
 const Result = later(() => import("./result/result_page"));
 const Profile = later(() => import("./users/profile_page"));
@@ -40,9 +41,9 @@ export function App() {
           <Home />
         </Route>
         <Route path={pages.problems}>
-          <OfUser>
+          <OfReader>
             <ProblemList />
-          </OfUser>
+          </OfReader>
         </Route>
         <Route path={pages.leaderboard}>
           <OfUser>
@@ -100,10 +101,22 @@ function Problem({ slug }: { slug: string }) {
     if (hasToken.value) void queries.prefetchQuery({ ...problem(name, ""), meta: ASIDE });
   }, [name]);
   return (
-    <OfUser>
-      <Workbench slug={name} submissionId={query.get("submission") ?? ""} />
-    </OfUser>
+    <OfReader>
+      {hasToken.value ? (
+        <Workbench slug={name} submissionId={query.get("submission") ?? ""} />
+      ) : (
+        <Reading slug={name} />
+      )}
+    </OfReader>
   );
+}
+
+// Problems may be public.
+function OfReader({ children }: { children: ComponentChildren }) {
+  const isUser = hasToken.value;
+  const { data, error } = useQuery({ ...signInOptions, enabled: !isUser });
+  if (isUser || data?.public_problems) return children;
+  return data || error ? <OfUser>{children}</OfUser> : <main aria-busy="true" />;
 }
 
 // Nothing is shown of a page that only users may see until somebody has signed in.

@@ -7,7 +7,8 @@ from playwright.async_api import expect
 from wavepool.submission.v1 import submission_pb2
 
 from tests.gateway.browser.browser_page import PROBLEM_PAGE, BrowserPage
-from tests.gateway.running_gateway import RunningGateway
+from tests.gateway.running_gateway import RunningGateway, serve, settings_for
+from tests.gateway.scripted_services import ScriptedServices
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
 
@@ -110,3 +111,21 @@ async def test_the_problem_page_has_the_leaderboard_of_what_is_chosen(web: Brows
     await web.page.click("role=tab[name=Leaderboard]")
     await expect(web.page.locator(".ranking tbody tr")).to_have_count(3)
     assert await web.accessibility() == []
+
+
+async def test_public_problems_are_read_without_an_account_and_lead_to_sign_in(
+    web: BrowserPage, services: ScriptedServices
+) -> None:
+    async with serve(services, settings_for(services, public_problems=True)) as public:
+        web.gateway = public
+        await web.page.goto(public.url)
+        await web.page.click("text=Read the problems")
+        await web.page.click(".problems tbody a")
+        await expect(web.page.locator("#signature")).to_contain_text("void solution")
+        await expect(web.page.locator("#token-dialog")).to_be_hidden()
+        assert await web.accessibility() == []
+        await web.page.click("#read-sign-in")
+        await web.page.fill("#token-input", "wp_user")
+        await web.page.keyboard.press("Enter")
+        await web.page.wait_for_selector("#submit-button")
+        await web.page.goto("about:blank")

@@ -14,7 +14,7 @@ export const api = createClient<paths>({ fetch: reached });
 
 api.use({
   onRequest: ({ request }) => {
-    if (!request.headers.has("Authorization")) request.headers.set("Authorization", `Bearer ${token()}`);
+    if (token() && !request.headers.has("Authorization")) request.headers.set("Authorization", `Bearer ${token()}`);
   },
   onResponse: ({ response }) => checked(response),
 });

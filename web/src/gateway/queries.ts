@@ -26,6 +26,14 @@ export const queries = new QueryClient({
   defaultOptions: { queries: { retry: false, refetchOnWindowFocus: false } },
 });
 
+// How people sign in, and what they may read before.
+export const signInOptions = queryOptions({
+  queryKey: ["sign-in"],
+  queryFn: () => given(api.GET("/api/v1/sign-in")),
+  staleTime: Number.POSITIVE_INFINITY,
+  meta: ASIDE,
+});
+
 export const me = queryOptions({ queryKey: ["me"], queryFn: () => given(api.GET("/api/v1/me")) });
 
 export const costs = queryOptions({

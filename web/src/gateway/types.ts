@@ -5235,6 +5235,8 @@ export interface components {
             device_authorization_endpoint: string;
             /** Token Endpoint */
             token_endpoint: string;
+            /** Public Problems */
+            public_problems: boolean;
         };
         /**
          * SignInRequest

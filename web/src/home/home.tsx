@@ -15,6 +15,7 @@ export default function Home() {
 }
 
 function Welcome() {
+  const isPublic = useQuery(queries.signInOptions).data?.public_problems;
   return (
     <main class="notice card welcome">
       <h1>Wavepool</h1>
@@ -41,6 +42,7 @@ function Welcome() {
         >
           Sign in
         </button>
+        {isPublic ? <Link href={pages.problems}>Read the problems</Link> : null}
         <Link href={pages.documentation}>The interface for programs</Link>
       </p>
     </main>

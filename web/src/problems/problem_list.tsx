@@ -5,6 +5,7 @@ import { Link, useSearchParams } from "wouter-preact";
 import type { Schemas } from "../gateway/client";
 import { gpuTypes, reachedIn } from "../gateway/queries";
 import { problemAddress } from "../page/addresses";
+import { hasToken } from "../page/alert";
 import { count, listed } from "../page/format";
 import { Select } from "../page/select";
 import {
@@ -162,7 +163,7 @@ function Filters({
   onChange: (changes: Partial<Choice>) => void;
 }) {
   const all = (values: string[][]) => [...new Set(values.flat())].sort();
-  const [defaultGpu, ...otherGpus] = useQuery(gpuTypes).data ?? [];
+  const [defaultGpu, ...otherGpus] = useQuery({ ...gpuTypes, enabled: hasToken.value }).data ?? [];
   return (
     <search class="filters">
       <label>
