@@ -18,6 +18,7 @@ const Home = later(() => import("./home/home"));
 const Workbench = later(() => import("./workbench/workbench"));
 const Leaderboard = later(() => import("./rankings/leaderboard"));
 const SubmissionList = later(() => import("./submissions/submission_list"));
+const SandboxDoor = later(() => import("./workbench/sandbox_door"));
 const Reading = later(() => import("./problems/reading"));
 const ProblemList = later(() => import("./problems/problem_list"));
 const Result = later(() => import("./result/result_page"));
@@ -58,6 +59,11 @@ export function App() {
           )}
         </Route>
         <Route path={pages.problem}>{({ slug }) => <Problem slug={slug} />}</Route>
+        <Route path={pages.sandbox}>
+          <OfUser>
+            <SandboxDoor />
+          </OfUser>
+        </Route>
         <Route path={pages.submissions}>
           <OfUser>
             <SubmissionList />

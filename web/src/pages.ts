@@ -6,6 +6,7 @@ export const pages = {
   problem: "/problems/:slug",
   leaderboard: "/leaderboard",
   problemLeaderboard: "/problems/:slug/leaderboard",
+  sandbox: "/sandbox",
   submissions: "/submissions",
   submission: "/submissions/:id",
   user: "/users/:name",

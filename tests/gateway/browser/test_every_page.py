@@ -27,6 +27,7 @@ EXAMPLES = {
     "/problems/:slug": (PROBLEM_PAGE, "#signature"),
     "/problems/:slug/leaderboard": (f"{PROBLEM_PAGE}/leaderboard", ".ranking tbody tr"),
     "/leaderboard": ("/leaderboard", ".ranking tbody tr"),
+    "/sandbox": ("/sandbox", "#signature"),
     "/submissions": ("/submissions", ".page-head"),
     "/submissions/:id": ("/submissions/RUN", ".verdict"),
     "/users/:name": ("/users/ada", ".calendar"),

@@ -129,3 +129,18 @@ async def test_public_problems_are_read_without_an_account_and_lead_to_sign_in(
         await web.page.keyboard.press("Enter")
         await web.page.wait_for_selector("#submit-button")
         await web.page.goto("about:blank")
+
+
+async def test_a_program_of_ones_own_prints_line_by_line_and_the_next_tab_begins_with_a_kernel(
+    web: BrowserPage, gateway: RunningGateway
+) -> None:
+    await web.open()
+    await web.page.goto(f"{gateway.url}/sandbox")
+    await web.page.wait_for_url(f"**{PROBLEM_PAGE}")
+    await expect(web.page.locator("#submit-button")).to_have_text("Run program")
+    web.script(submission_pb2.RUN_MODE_SANDBOX)
+    await web.submit()
+    await expect(web.page.locator("#outcome")).to_contain_text("Output")
+    tab = await web.page.context.new_page()
+    await tab.goto(gateway.url + PROBLEM_PAGE)
+    await expect(tab.locator("#submit-button")).to_have_text("Run full check")

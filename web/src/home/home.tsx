@@ -71,7 +71,7 @@ function Dashboard() {
             <p>Choose a problem, write its kernel, and run it. The first one takes a minute.</p>
           )}
           <p>
-            <Link href={pages.problems}>All problems</Link>
+            <Link href={pages.problems}>All problems</Link> · <Link href={pages.sandbox}>A program of your own</Link>
           </p>
         </section>
         <Credit />

@@ -61,6 +61,8 @@ test("a tab remembers all that was asked for, and a new one what is of no single
   const [whole, lasting] = toRemember(form).map(rememberedForm);
   expect(whole).toEqual(form);
   expect(lasting).toEqual({ ...form, launchPlan: "", definition: "" });
+  const [, ofProgram] = toRemember({ ...form, mode: "sandbox" }).map(rememberedForm);
+  expect(ofProgram?.mode).toBe("full");
 });
 
 test.each([null, "", "{", "7", "null", '{"mode":"later","timing":7,"eighths":"x","fallbacks":[7],"profile":"yes"}'])(

@@ -38,9 +38,11 @@ export const EMPTY_FORM: Form = {
 const MODES: readonly Mode[] = ["full", "check", "benchmark", "sample", "sandbox"];
 const TIMINGS: readonly (Timing | "")[] = ["", "cold", "hot", "first-call"];
 
-// What a tab remembers, and the part that a new tab begins with: a plan and a definition belong to one problem.
+// What a tab remembers, and the part that a new tab begins with: a plan and a definition belong to one problem, and a
+// program to none.
 export function toRemember(form: Form): [whole: string, lasting: string] {
-  return [JSON.stringify(form), JSON.stringify({ ...form, launchPlan: "", definition: "" })];
+  const mode = form.mode === "sandbox" ? EMPTY_FORM.mode : form.mode;
+  return [JSON.stringify(form), JSON.stringify({ ...form, mode, launchPlan: "", definition: "" })];
 }
 
 // What was remembered may be of another version of this page.
