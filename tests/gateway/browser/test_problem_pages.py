@@ -204,7 +204,7 @@ async def test_the_submissions_to_a_problem_are_beside_its_statement(
     web.script(submission_pb2.RUN_MODE_FULL)
     await web.open()
     await web.page.get_by_role("tab", name="Submissions").click()
-    await expect(web.page.locator("#history")).to_have_text("Nothing yet.")
+    await expect(web.page.locator("#history")).to_have_text("You have submitted nothing for this problem yet.")
     await web.submit()
     await web.page.wait_for_selector(".verdict.good")
     await expect(web.page.locator("#history .badge")).to_have_text("Accepted · VALID")

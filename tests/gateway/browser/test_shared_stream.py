@@ -175,7 +175,7 @@ async def test_the_list_moves_on_by_itself_with_runs_of_other_places(
 ) -> None:
     await web.open()
     await web.page.get_by_role("tab", name="Submissions").click()
-    await expect(web.page.locator("#history")).to_have_text("Nothing yet.")
+    await expect(web.page.locator("#history")).to_have_text("You have submitted nothing for this problem yet.")
     await services.scheduler.until_watched(1)
     begin(services)
     await services.scheduler.add(EVENTS[5])

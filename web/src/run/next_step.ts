@@ -33,8 +33,8 @@ const NEAR_ROOF_PERCENT = 70;
 
 export function nextStep(final: Ended): string {
   const { status, verdict, timing } = final;
-  // Whatever its times are, none of a processor ranks.
-  if (isTimed(status, final) && final.device === "cpu") return ON_GPU;
+  // None of a processor's times ranks, however often it is run.
+  if (isTimed(status, final) && final.device === "cpu" && timing !== "VALID") return ON_GPU;
   if (isTimed(status, final)) return timing === "VALID" ? afterProven(final) : (AFTER_TIMING[timing ?? ""] ?? "");
   return AFTER_END[status] ?? AFTER_END[verdict] ?? "";
 }

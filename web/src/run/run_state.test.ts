@@ -82,3 +82,9 @@ test("a profile has a stage of its own before the last", () => {
   const names = emptyRun("full", [], true).stages.map(({ name }) => name);
   expect(names.slice(-2)).toEqual(["Profile", "Done"]);
 });
+
+test("a sample that failed does not blame the compiler", () => {
+  const frames = [{ status: "IN_QUEUE" }, { status: "COMPILING" }, { status: "FAILED", final: true }];
+  const run = after(frames, emptyRun("sample"));
+  expect(states(run)).toEqual({ Queue: "done", Machine: "done", Compile: "done", Done: "failed" });
+});

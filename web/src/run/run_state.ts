@@ -167,7 +167,7 @@ function enteredStages(stages: Stage[], name: string | undefined, instant: numbe
 function endedStages(stages: Stage[], status: string, isGood: boolean, instant: number | null): Stage[] {
   // Nothing is sent while a sample runs; that it failed is no fault of the compilation.
   if (status === "FAILED") {
-    const done = endedStages(stages, status, true, instant);
+    const done = endedStages(stages, "", true, instant);
     return done.map((stage, at) => (at === done.length - 1 ? { ...stage, state: "failed" } : stage));
   }
   const active = stages.findIndex((stage) => stage.state === "active");
