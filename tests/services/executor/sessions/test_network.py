@@ -398,6 +398,8 @@ async def test_nothing_listens_on_the_machine_for_a_session(
 async def test_ports_that_ssh_forwards_stay_inside_or_with_the_user(online_machine: Machine, alice: Person) -> None:
     async with await asyncio.start_server(lambda _, writer: writer.close(), None, 0, family=socket.AF_INET) as server:
         port = server.sockets[0].getsockname()[1]
+        # Before the session: one that another test gives this machine meanwhile is denied a few seconds later.
+        address = own_addresses()[-1][0]
         async with online_machine.session(alice, slots=SLOTS[0]) as access:
             # From inside to the user's machine, by the user's own ssh.
             back = f"8765:127.0.0.1:{port}"
@@ -405,7 +407,7 @@ async def test_ports_that_ssh_forwards_stay_inside_or_with_the_user(online_machi
             with pytest.raises(OSError, match="refused"):
                 socket.create_connection(("127.0.0.1", 8765))
             # From the user's machine, to what the session reaches: not this machine's ports.
-            process = await access.start(alice, "-W", f"{own_addresses()[-1][0]}:{port}", "dev@session")
+            process = await access.start(alice, "-W", f"{address}:{port}", "dev@session")
             output, _ = await process.communicate()
             assert process.returncode != 0, output
 
