@@ -37,6 +37,8 @@ from services.executor.sessions.gang import FREE_PORTS, PORTS
 log = logging.get_logger(__name__)
 
 _TUN = Path("/dev/net/tun")
+_FIB_TRIE = Path("/proc/net/fib_trie")
+_MOST_READINGS = 5
 _PROGRAMS = {"slirp4netns": "slirp4netns", "ip": "iproute2", "nsenter": "util-linux", "unshare": "util-linux"}
 """Programs, and Debian's packages of them."""
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -66,9 +68,16 @@ def missing_for_network() -> str:
     return ""
 
 
-def own_addresses() -> list[IPv4Network]:
-    """Return this machine's own IPv4 addresses now."""
-    return own_networks(Path("/proc/net/fib_trie").read_text("ascii"))
+def own_addresses(read: Callable[[], str] = _FIB_TRIE.read_text) -> list[IPv4Network]:
+    """Return this machine's own IPv4 addresses now.
+
+    The kernel gives its table page by page, and a change meanwhile may leave out what was not changed. So it is read
+    until it stays the same, and what only some readings have counts, too: to deny more is safe.
+    """
+    readings = [read(), read()]
+    while readings[-1] != readings[-2] and len(readings) < _MOST_READINGS:
+        readings.append(read())
+    return list(dict.fromkeys(network for text in readings for network in own_networks(text)))
 
 
 def outer_addresses() -> list[IPv4Address]:

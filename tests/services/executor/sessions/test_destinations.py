@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from services.executor.config import ExecutorSettings
 from services.executor.sessions.destinations import Destinations, own_networks
+from services.executor.sessions.network import own_addresses
 
 ADDRESSES = st.integers(0, 2**32 - 1).map(IPv4Address)
 NETWORKS = st.builds(
@@ -134,3 +135,10 @@ def test_the_settings_say_what_sessions_reach(monkeypatch: pytest.MonkeyPatch) -
 
     monkeypatch.setenv("EXECUTOR_SESSION_NETWORK", "none")
     assert ExecutorSettings().destinations is None
+
+
+def test_an_address_that_one_reading_of_a_changing_table_leaves_out_is_denied() -> None:
+    without = FIB_TRIE.replace("/32 host LOCAL", "/32 host NOTHING")
+    readings = iter([without, FIB_TRIE, FIB_TRIE])
+    assert set(own_addresses(lambda: next(readings))) == set(own_networks(FIB_TRIE))
+    assert set(own_networks(without)) < set(own_networks(FIB_TRIE))
