@@ -69,7 +69,7 @@ class RecordTime(BaseModel):
     runtime_ms: Annotated[float, Field(description="Geometric mean of the cases.")]
     user: Annotated[str, Field(description="The user's name.")]
     is_you: bool
-    submission_id: Annotated[str | None, Field(description="Null: it belongs to another user.")]
+    submission_id: Annotated[str | None, Field(description="Null: it is another user's, and not public.")]
 
 
 class RecordHistory(BaseModel):

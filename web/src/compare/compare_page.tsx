@@ -103,18 +103,15 @@ function Speed({ comparison, doubt }: { comparison: Schemas["Comparison"]; doubt
         <p>{reason}</p>
         {doubt ? <p>{doubt} Such times do not rank, and a difference between them may be their machine's.</p> : null}
       </div>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: people scroll it with the keyboard */}
-      <section class="table-scroll" tabIndex={0} aria-label="Cases">
-        <Table
-          class="cases"
-          caption="Times of each case"
-          columns={CASE_COLUMNS}
-          rows={[
-            ...cases.map((one) => cells(one, unit)),
-            ["All", "", "", ...speedup(comparison), <Word key="word" word={verdict} />],
-          ]}
-        />
-      </section>
+      <Table
+        class="cases"
+        caption="Times of each case"
+        columns={CASE_COLUMNS}
+        rows={[
+          ...cases.map((one) => cells(one, unit)),
+          ["All", "", "", ...speedup(comparison), <Word key="word" word={verdict} />],
+        ]}
+      />
       <p class="hint">Above 1: the other is faster. The row of all is the geometric mean.</p>
     </>
   );

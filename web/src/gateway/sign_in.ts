@@ -10,10 +10,6 @@ import { type OwnToken, ownToken } from "./own_token";
 
 export type Me = Schemas["Me"];
 
-export function signInOptions(): Promise<Schemas["SignInOptions"]> {
-  return given(api.GET("/api/v1/sign-in"));
-}
-
 export async function leaveFor(options: Schemas["SignInOptions"]): Promise<void> {
   const { authorization_endpoint: endpoint, client_id, scopes, issuer } = options;
   if (!crypto.subtle) throw new ApiError(0, "Browsers allow sign-in on https pages only, and on this machine.");

@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { ApiError } from "../gateway/api_error";
 import { api, bearer, given, type Schemas } from "../gateway/client";
 import { goOnWithToken } from "../gateway/event_stream";
-import { queries } from "../gateway/queries";
+import { queries, signInOptions } from "../gateway/queries";
 import * as signIn from "../gateway/sign_in";
 import { alert, asksForToken, hasToken } from "./alert";
 import * as store from "./store";
@@ -114,7 +114,8 @@ function SignInOffer({
   const [options, setOptions] = useState<Schemas["SignInOptions"] | null>(null);
   const [hint, setHint] = useState("");
   useEffect(() => {
-    signIn.signInOptions().then(
+    // Asked for again each time: it may have been set up meanwhile.
+    queries.fetchQuery({ ...signInOptions, staleTime: 0 }).then(
       (offer) => {
         setOptions(offer.enabled ? offer : null);
         onOffer(offer.enabled);

@@ -35,7 +35,7 @@ export const EMPTY_FORM: Form = {
   definition: "",
 };
 
-const MODES: readonly Mode[] = ["full", "check", "benchmark", "sample", "sandbox"];
+export const MODES: readonly Mode[] = ["full", "check", "benchmark", "sample", "sandbox"];
 const TIMINGS: readonly (Timing | "")[] = ["", "cold", "hot", "first-call"];
 
 // What a tab remembers, and the part that a new tab begins with: a plan and a definition belong to one problem, and a

@@ -64,12 +64,7 @@ function useRun(submission: Detail | undefined): Run | null {
     followRun(submission, setRun, following.signal)
       .then(() => {
         if (wasOver || following.signal.aborted) return;
-        for (const queryKey of [
-          queries.submission(submission.id).queryKey,
-          queries.SUBMISSIONS,
-          queries.costs.queryKey,
-        ])
-          void queries.queries.invalidateQueries({ queryKey });
+        void queries.queries.invalidateQueries(queries.submission(submission.id));
       })
       .catch(showFailure);
     return () => following.abort();

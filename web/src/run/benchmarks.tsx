@@ -52,15 +52,12 @@ export function Benchmarks({
       <h3>Benchmark</h3>
       <Hint text={timedHow(timing)} />
       <Hint text={origin(device)} />
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: people scroll it with the keyboard */}
-      <section class="table-scroll" tabIndex={0} aria-label="Times">
-        <Table
-          caption="Times of each test case"
-          columns={columns.filter((one) => one !== null)}
-          rows={rows}
-          class="benchmarks"
-        />
-      </section>
+      <Table
+        caption="Times of each test case"
+        columns={columns.filter((one) => one !== null)}
+        rows={rows}
+        class="benchmarks"
+      />
       <Doubts results={results} />
       {proven.length ? <p class="hint">{LEGEND}</p> : null}
       {proven.map((result) => (

@@ -30,11 +30,7 @@ export function Kernels({ isa, isa_note: note, isa_toolchain: toolchain, goTo }:
   return (
     <details class="kernels" open={hints.length > 0}>
       <summary>What the kernels need on an MI300X{count}</summary>
-      {rows.length ? (
-        <div class="table-scroll">
-          <Table caption="Kernel resources" columns={COLUMNS} rows={rows} />
-        </div>
-      ) : null}
+      {rows.length ? <Table caption="Kernel resources" columns={COLUMNS} rows={rows} /> : null}
       {hints.length ? (
         <ul class="hints">
           {hints.map((hint) => (

@@ -167,11 +167,7 @@ function FirstMismatches(info: Schemas["DebugInfo"]) {
       <p class="hint">
         {counted}largest difference {figure(largest)}, mean {figure(mean)}.
       </p>
-      {rows.length ? (
-        <div class="table-scroll">
-          <Table caption="First mismatches" columns={MISMATCH_COLUMNS} rows={rows} />
-        </div>
-      ) : null}
+      {rows.length ? <Table caption="First mismatches" columns={MISMATCH_COLUMNS} rows={rows} /> : null}
     </section>
   );
 }

@@ -35,11 +35,7 @@ export function Profiled({ profile }: { profile: Schemas["Profile"] }) {
     <section class="profile">
       <h3>Profile</h3>
       {kernels.length ? <p class="hint">{origin(profile)}</p> : null}
-      {rows.length ? (
-        <div class="table-scroll">
-          <Table caption="Profiled kernels" columns={heads} rows={rows} />
-        </div>
-      ) : null}
+      {rows.length ? <Table caption="Profiled kernels" columns={heads} rows={rows} /> : null}
       {more ? <p class="hint">and {more} more</p> : null}
       {note ? <p class="hint">{note}</p> : null}
     </section>

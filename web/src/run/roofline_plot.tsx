@@ -34,9 +34,7 @@ export function Roofline({ results }: { results: Benchmark[] }) {
         <summary>
           Numbers<span class="visually-hidden"> of the roofline</span>
         </summary>
-        <div class="table-scroll">
-          <Table caption="What bounds each case" columns={COLUMNS} rows={bounded.map(cells)} />
-        </div>
+        <Table caption="What bounds each case" columns={COLUMNS} rows={bounded.map(cells)} />
       </details>
     </figure>
   );

@@ -65,13 +65,11 @@ function Drawn({ samples, result, unit }: Of & { samples: Samples }) {
           </svg>
         </div>
       ))}
-      <div class="table-scroll">
-        <Table
-          caption={`Samples of ${result.name} by session`}
-          columns={COLUMNS}
-          rows={samples.sessions.map((session) => cells(session, shown))}
-        />
-      </div>
+      <Table
+        caption={`Samples of ${result.name} by session`}
+        columns={COLUMNS}
+        rows={samples.sessions.map((session) => cells(session, shown))}
+      />
     </>
   );
 }

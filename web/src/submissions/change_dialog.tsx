@@ -11,6 +11,10 @@ const CHOICES: [Schemas["Visibility"], string, string][] = [
   ["public", "Everybody", "it is also listed, and rankings lead to it"],
 ];
 
+export function seenBy(visibility: string): string {
+  return CHOICES.find(([word]) => word === visibility)?.[1].toLowerCase() ?? visibility;
+}
+
 export function ChangeDialog({ submission, onClose }: { submission: Change | null; onClose: () => void }) {
   const dialog = useRef<HTMLDialogElement>(null);
   const [name, setName] = useState("");

@@ -17,7 +17,6 @@ export interface ListChoice {
 // A submission without a status is one of these.
 export const UNDER_WAY = "under way";
 const WAITING_OR_RUNNING = ["QUEUED", "PROVISIONING", "RUNNING", "SETTLING"] as const;
-export const MODES = ["check", "benchmark", "full", "sample", "sandbox"] as const;
 export const STATUSES = [
   ...["ACCEPTED", "CHECKED", "BENCHMARKED", "PASSED", "SANDBOX_SUCCESS", "WRONG_ANSWER", "FAILED", "COMPILE_ERROR"],
   ...["RUNTIME_ERROR", "TIME_LIMIT_EXCEEDED", "MEMORY_LIMIT_EXCEEDED", "ERROR", "CANCELLED", "SANDBOX_ERROR"],

@@ -3,7 +3,7 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/preact-query";
 import { useState } from "preact/hooks";
 import { Link, useSearchParams } from "wouter-preact";
-import { api, given, type Schemas } from "../gateway/client";
+import type { Schemas } from "../gateway/client";
 import * as queries from "../gateway/queries";
 import { submissionAddress } from "../page/addresses";
 import { guarded } from "../page/alert";
@@ -11,15 +11,16 @@ import { ago, dollars, listed } from "../page/format";
 import { Select } from "../page/select";
 import { Table } from "../page/table";
 import { pages } from "../pages";
+import { MODES } from "../request/form";
+import { cancel } from "../run/following";
 import { Badge } from "../run/history";
-import { ChangeDialog } from "./change_dialog";
+import { ChangeDialog, seenBy } from "./change_dialog";
 import {
   addressQueryOf,
   FASTEST,
   type ListChoice,
   listChoiceOf,
   listQueryOf,
-  MODES,
   STATUSES,
   UNDER_WAY,
 } from "./list_choice";
@@ -51,7 +52,12 @@ export default function SubmissionList() {
       <div class="page-head">
         <h1>Submissions</h1>
         {cancellable.length ? (
-          <button id="cancel-chosen" class="button small danger" type="button" onClick={() => void cancel(cancellable)}>
+          <button
+            id="cancel-chosen"
+            class="button small danger"
+            type="button"
+            onClick={() => void cancelAll(cancellable)}
+          >
             Cancel {cancellable.length}
           </button>
         ) : null}
@@ -96,14 +102,10 @@ export default function SubmissionList() {
   );
 }
 
-const cancel = guarded(async (submissions: readonly Submission[]) => {
+const cancelAll = guarded(async (submissions: readonly Submission[]) => {
   const what = submissions.length === 1 ? "this submission" : `these ${submissions.length} submissions`;
   if (!confirm(`Cancel ${what}? You pay for the time that was used.`)) return;
-  await Promise.all(
-    submissions.map(({ id }) =>
-      given(api.POST("/api/v1/submissions/{submission_id}/cancel", { params: { path: { submission_id: id } } })),
-    ),
-  );
+  await Promise.all(submissions.map(({ id }) => cancel(id)));
   await queries.queries.invalidateQueries({ queryKey: queries.SUBMISSIONS });
 });
 
@@ -130,13 +132,11 @@ function cells(one: Submission, isChosen: boolean, onChoose: () => void, onChang
     dollars(one.cost_usd),
     ago(one.create_time),
     <button key="change" type="button" class="link-button" onClick={onChange}>
-      {SEEN_BY[one.visibility] ?? one.visibility}
+      {seenBy(one.visibility)}
       <span class="visually-hidden">, change the name or who sees {one.id}</span>
     </button>,
   ];
 }
-
-const SEEN_BY: Record<string, string> = { private: "your account", link: "who has the link", public: "everybody" };
 
 function Filters({ choice, onChange }: { choice: ListChoice; onChange: (changes: Partial<ListChoice>) => void }) {
   const problems = useQuery(queries.problems).data?.problems ?? [];

@@ -37,9 +37,7 @@ export function Statement({ problem, dtype, gpuType }: { problem: Problem; dtype
       />
       <section class="statement" id="parameters">
         <h2>Parameters</h2>
-        <div class="table-scroll">
-          <Table caption="Parameters" columns={PARAMETER_COLUMNS} rows={problem.parameters.map(parameterCells)} />
-        </div>
+        <Table caption="Parameters" columns={PARAMETER_COLUMNS} rows={problem.parameters.map(parameterCells)} />
       </section>
       <Cases problem={problem} dtype={dtype} gpuType={gpuType} />
     </>
@@ -68,9 +66,7 @@ function Cases({ problem, dtype, gpuType }: { problem: Problem; dtype: string; g
   return (
     <section class="statement" id="cases">
       <h2>What the {shown.gpu_type} allows</h2>
-      <div class="table-scroll">
-        <Table caption="Cases" columns={CASE_COLUMNS} rows={shown.cases.map(caseCells)} />
-      </div>
+      <Table caption="Cases" columns={CASE_COLUMNS} rows={shown.cases.map(caseCells)} />
       <p class="hint">
         {isKnown
           ? "At least: the time of a call that reaches the GPU's roof, by its maker's figures."
