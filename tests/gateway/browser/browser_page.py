@@ -47,8 +47,10 @@ class BrowserPage:
         await self.page.wait_for_selector("#signature", state="attached")
 
     async def code(self) -> str:
-        """The source in the editor."""
-        return "\n".join(await self.page.locator("#code .cm-line").all_inner_texts()).replace("\n\n", "\n")
+        """The source in the editor, which is there from when it has one."""
+        editor = self.page.locator("#code")
+        await editor.wait_for(state="attached")
+        return "\n".join(await editor.locator(".cm-line").all_inner_texts()).replace("\n\n", "\n")
 
     async def open_options(self) -> None:
         """Shows all that can be chosen beside the source."""

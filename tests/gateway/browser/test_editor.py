@@ -31,6 +31,34 @@ TWO_ERRORS = run_event_pb2.Finished(
 )
 FULL_STORE = "Storage.prototype.setItem = () => { throw new DOMException('full', 'QuotaExceededError'); };"
 NO_DATABASE = "IDBFactory.prototype.open = () => { throw new DOMException('forbidden', 'SecurityError'); };"
+# The database opens when the test lets it.
+SLOW_DATABASE = """
+    const { open } = IDBFactory.prototype;
+    const opened = new Promise((resolve) => { window.letDatabaseOpen = resolve; });
+    IDBFactory.prototype.open = function (...database) {
+        const asked = new EventTarget();
+        opened.then(() => {
+            const request = open.apply(this, database);
+            for (const kind of ["upgradeneeded", "success", "error"]) {
+                request.addEventListener(kind, (event) => {
+                    asked.result = request.result;
+                    asked.transaction = request.transaction;
+                    asked[`on${kind}`]?.(event);
+                });
+            }
+        });
+        return asked;
+    };
+"""
+# And drawn, if there is anything to draw.
+EDITOR_LOADED = """async () => {
+    const frame = () => new Promise(requestAnimationFrame);
+    const loaded = () => performance.getEntriesByType("resource").find(({ name }) => name.includes("/source_editor-"));
+    while (!loaded()) await frame();
+    await import(loaded().name);
+    await frame();
+    await frame();
+}"""
 UNTIL_LEFT = """() => new Promise(resolve => {
     const look = () => "wavepool.draft.vector-addition" in localStorage ? setTimeout(look, 10) : resolve();
     look();
@@ -288,6 +316,18 @@ async def test_a_source_that_the_small_store_has_no_room_for_is_kept_all_the_sam
     await web.is_ready()
     await expect(web.page.locator("#code")).to_have_text("int large;")
     await expect(web.page.locator("#unkept")).to_have_count(0)
+
+
+async def test_nothing_can_be_typed_before_the_draft_is_there_to_type_in(web: BrowserPage) -> None:
+    await web.page.add_init_script(SLOW_DATABASE)
+    await web.open()
+    await web.page.evaluate(EDITOR_LOADED)
+    await expect(web.page.locator("#code")).to_have_count(0)
+    await web.page.evaluate("letDatabaseOpen()")
+    await web.page.focus("#code")
+    await web.page.keyboard.press("Control+Home")
+    await web.page.keyboard.type("mine ")
+    assert await web.code() == f"mine {STARTER}"
 
 
 async def test_a_browser_that_keeps_nothing_says_so_once_and_editing_goes_on(web: BrowserPage) -> None:

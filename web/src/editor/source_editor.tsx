@@ -7,15 +7,22 @@ export interface SourceEditorCalls extends EditorCalls {
   onEditor: (editor: Editor | null) => void;
 }
 
-export default function SourceEditor({ onEditor, onChange, onSubmit, onSample, onFile }: SourceEditorCalls) {
+interface SourceEditorProperties extends SourceEditorCalls {
+  // Until there is a text there is nothing to type in: the text would take the place of what was typed.
+  hasText: boolean;
+}
+
+export default function SourceEditor(properties: SourceEditorProperties) {
+  const { hasText, onEditor, onChange, onSubmit, onSample, onFile } = properties;
   const host = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
+    if (!hasText) return;
     const editor = new Editor(host.current as HTMLDivElement, { onChange, onSubmit, onSample, onFile });
     onEditor(editor);
     return () => {
       onEditor(null);
       editor.close();
     };
-  }, [onEditor, onChange, onSubmit, onSample, onFile]);
+  }, [hasText, onEditor, onChange, onSubmit, onSample, onFile]);
   return <div id="editor" class="editor" ref={host} />;
 }

@@ -36,7 +36,7 @@ export function CodePane({ bench, gpuTypes, calls }: { bench: Bench; gpuTypes: s
         </div>
       </div>
       <Notices source={source} />
-      <SourceEditor {...calls} />
+      <SourceEditor {...calls} hasText={source.isOpen.value} />
       <p id="editor-hint" class="hint">
         Tab indents; press Escape first to leave the editor with Tab. Ctrl + Enter runs. A file can be dropped here.
       </p>

@@ -32,6 +32,8 @@ interface Replaced {
 }
 
 export class Source {
+  // From the first draft on.
+  readonly isOpen = signal(false);
   readonly old = signal<Old | null>(null);
   // What took the place of the text last, and can be undone.
   readonly replaced = signal<Replaced | null>(null);
@@ -83,6 +85,7 @@ export class Source {
     this.#versionAt = Date.now();
     this.replaced.value = this.newer.value = null;
     this.refusal.value = "";
+    this.isOpen.value = true;
     this.show(old);
   }
 
