@@ -120,7 +120,7 @@ class PublicSubmission(BaseModel):
     name: Annotated[str | None, Field(description="As its user gave it; null: none.")]
     problem: str
     mode: Annotated[str, Documented(Mode)]
-    gpu_type: Annotated[str, Field(description="The one that it got, or else wants.")]
+    gpu_type: Annotated[str, Field(description="The GPU type that it ran on, or `cpu`; before, the one that it wants.")]
     dtype: str
     state: JobStateWord
     status: Annotated[FinalStatusWord | None, Field(description="The status of the last event, once it has ended.")]
@@ -203,7 +203,7 @@ async def update_user(user: Reference, body: UserChange, admin: TheAdmin, gatewa
 def _public_of(job: Job) -> PublicSubmission:
     submission = submission_of(job)
     fields: dict[str, Any] = {name: getattr(submission, name) for name in PublicSubmission.model_fields}
-    fields["gpu_type"] = submission.machine_gpu_type or submission.gpu_type
+    fields["gpu_type"] = submission.hardware or submission.gpu_type
     return PublicSubmission(**fields)
 
 

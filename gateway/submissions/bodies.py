@@ -430,7 +430,8 @@ class SubmissionQuery(BaseModel):
     ] = []
     mode: Annotated[list[Mode], Field(description="Only those in this mode; may be repeated.")] = []
     gpu_type: Annotated[
-        str, Field(max_length=40, description="Only those that ran on this GPU type, or want it; in any case.")
+        str,
+        Field(max_length=40, description="Only those that ran on this GPU type or on `cpu`, or want it; in any case."),
     ] = ""
     dtype: Annotated[str, Field(max_length=40, description="Only those in this element type.")] = ""
     comparable_to: Annotated[

@@ -54,7 +54,14 @@ class SharedFields(BaseModel):
     profile: Annotated[
         bool, Field(description="Whether its kernels were to be profiled; `profile` of the last event has them.")
     ]
-    gpu_type: str
+    gpu_type: Annotated[str, Field(description="As requested; `hardware` is what it ran on.")]
+    hardware: Annotated[
+        str | None,
+        Field(
+            description="The GPU type that it ran on, or `cpu` if its machine runs kernels on the processor, whatever "
+            "was requested. Null until it has a machine."
+        ),
+    ]
     dtype: str
     language: str
     state: JobStateWord
@@ -249,6 +256,7 @@ def _submission_fields(job: scheduler_pb2.Job) -> dict[str, Any]:
         "timing": timing_mode_word(submission.timing_mode),
         "profile": submission.profile,
         "gpu_type": spec.gpu_type,
+        "hardware": job.hardware or None,
         "fallback_gpu_types": list(spec.fallback_gpu_types),
         "dtype": submission.dtype,
         "language": submission.language,

@@ -384,8 +384,11 @@ async def test_a_range_of_gpus_is_shown_with_what_it_got_and_a_fault_of_its_leas
 
 async def test_a_submission_tells_which_gpu_type_it_got(gateway: RunningGateway) -> None:
     gateway.services.scheduler.put_job(job_spec(gpu_type="MI300X", fallback_gpu_types=["MI210"]))
-    gateway.services.scheduler.jobs["job_1"].machine_gpu_type = "MI210"
+    before = (await gateway.http.get(f"{PATH}/job_1")).json()
+    job = gateway.services.scheduler.jobs["job_1"]
+    job.machine_gpu_type, job.hardware = "MI210", "cpu"
     shown = (await gateway.http.get(f"{PATH}/job_1")).json()
+    assert (before["hardware"], shown["hardware"]) == (None, "cpu")
     assert (shown["gpu_type"], shown["fallback_gpu_types"], shown["machine_gpu_type"]) == ("MI300X", ["MI210"], "MI210")
 
 

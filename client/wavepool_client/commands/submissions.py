@@ -416,7 +416,7 @@ def jobs(  # noqa: PLR0913 - an argument for each option
             "--gpu-type",
             metavar="TYPE",
             autocompletion=complete_gpu_type,
-            help="Only those that ran on it, or want it.",
+            help="Only those that ran on it, or want it; `cpu` for those that ran on a processor.",
         ),
     ] = "",
     dtype: Annotated[str, typer.Option("--dtype", metavar="TYPE", help="Only this element type.")] = "",
@@ -452,7 +452,7 @@ def jobs(  # noqa: PLR0913 - an argument for each option
         until=instant_option("--until", until),
     )
     yield found
-    columns = ("id", "name", "problem", "mode", "state", "verdict", "time", "timing", "cost", "created")
+    columns = ("id", "name", "problem", "mode", "on", "state", "verdict", "time", "timing", "cost", "created")
     yield table_of(columns, map(_row, found))
 
 
@@ -549,6 +549,7 @@ def _row(job: dict[str, Any]) -> tuple[object, ...]:
         job.get("name"),
         job.get("problem"),
         job.get("mode"),
+        job.get("hardware") or job.get("gpu_type"),
         job.get("state"),
         job.get("verdict"),
         format_milliseconds(job.get("runtime_ms") if is_measured(timing) else None),

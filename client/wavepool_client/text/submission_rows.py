@@ -35,6 +35,7 @@ AFTERWARDS = (
     "timing_status",
     "attempt",
     "machine_id",
+    "hardware",
     "machine_gpu_type",
     "create_time",
     "start_time",

@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from services.scheduler.jobs.errors import IllegalMoveError
+from services.scheduler.jobs.hardware import hardware_of
 from services.scheduler.jobs.reservation import GRACE, Reservation, ReservationState, state_of
 from services.scheduler.jobs.resources import Reuse
 from services.scheduler.jobs.spec import JobSpec, Lease
@@ -70,6 +71,8 @@ class Job:
     machine_id: str = ""
     machine_gpu_type: str = ""
     """GPU type that the present attempt got, one of the allowed types."""
+    machine_device: str = ""
+    """Device that its machine's executor reports, such as `rocm` or `cpu`; empty before, and if it is not known."""
     got_eighths: int = 0
     """What the present attempt got, in eighths of GPUs; 0 before, and in runs from before there were ranges."""
     run_seq: int = 0
@@ -112,6 +115,11 @@ class Job:
         """The price that applies to the present attempt: that of the GPU type that it got."""
         fallbacks = dict(zip(self.spec.fallback_gpu_types, self.fallback_prices_micros_per_hour, strict=True))
         return fallbacks.get(self.machine_gpu_type, self.price_micros_per_hour)
+
+    @property
+    def hardware(self) -> str:
+        """What the present attempt runs on: its GPU type, or the cpu device; empty before it has a machine."""
+        return hardware_of(self.machine_device, self.machine_gpu_type) if self.machine_gpu_type else ""
 
     @property
     def eighths(self) -> int:
@@ -208,12 +216,16 @@ class Job:
         more_leases: Sequence[Lease] = (),
         node_seed: str = "",
         node_addresses: Sequence[str] = (),
+        machine_device: str = "",
     ) -> Job:
         """Notes that the job has its machines; if no GPU type is reported, the wanted one is assumed.
 
         `node_seed` is a secret for the sessions of several machines, which reach one another at `node_addresses`.
         """
-        running = self._moved(JobState.RUNNING).changed(machine_gpu_type=machine_gpu_type or self.spec.gpu_type)
+        running = self._moved(JobState.RUNNING)
+        running = running.changed(
+            machine_gpu_type=machine_gpu_type or self.spec.gpu_type, machine_device=machine_device
+        )
         eighths = sum(one.eighths for one in (lease, *more_leases))
         running = running.changed(lease=lease, machine_id=lease.machine_id, got_eighths=eighths)
         if more_leases:
@@ -247,6 +259,7 @@ class Job:
             more_leases=(),
             attempts_excused=attempts_excused,
             machine_gpu_type="",
+            machine_device="",
             run_seq=0,
             cost_micros=0,
             reservation=reservation,

@@ -40,7 +40,7 @@ class JobFilter:
     statuses: frozenset[str] = frozenset()
     """Of the last event; of jobs that are over."""
     gpu_type: str = ""
-    """That a job ran on, or else wants."""
+    """That a job ran on, or else wants; `cpu` for the cpu device."""
     dtype: str = ""
     timed_as: RankingKey | None = None
     """Only jobs with times of this key, but for `other_than`."""
@@ -65,7 +65,7 @@ class Listed:
     """What lists need to know of a job, and what follows from its other fields."""
 
     ran_on: str
-    """The GPU type that it got, or else wants."""
+    """The hardware that it got, or else the GPU type that it wants."""
     status: str = ""
     """Of its last event; empty before."""
     hardware: str = ""
@@ -78,7 +78,7 @@ class Listed:
 
 def listed(job: Job) -> Listed:
     """What lists need to know of a job."""
-    ran_on = job.machine_gpu_type or job.spec.gpu_type
+    ran_on = job.hardware or job.spec.gpu_type
     if job.state not in OVER_STATES or job.reservation is not None:
         return Listed(ran_on)
     status = final_status(job.state.name, job.verdict, MODES.get(job.spec.submission.mode) or "")

@@ -8,14 +8,12 @@ from math import inf
 
 from wavepool.executor.v1.run_event_pb2 import TIMING_UNSTABLE, TIMING_VALID, Benchmarked, Finished
 
+from services.scheduler.jobs.hardware import CPU, hardware_of
 from services.scheduler.jobs.job import Job
 from services.scheduler.jobs.states import JobState
 from submissions.modes import MODES, Mode, TimingMode
 from vocabulary.slots import EIGHTHS_PER_GPU
 from vocabulary.verdicts import ACCEPTED
-
-CPU = "cpu"
-"""The device whose times do not rank: it is for tests of kernels, and its machines differ."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +73,7 @@ def has_times(timed: Benchmarked) -> bool:
 def key_of(job: Job, timed: Benchmarked) -> RankingKey:
     """The key of a job's times."""
     submission = job.spec.submission
-    hardware = CPU if timed.device == CPU else job.machine_gpu_type
+    hardware = hardware_of(timed.device, job.machine_gpu_type)
     return RankingKey(submission.problem, hardware, submission.dtype, timed.timing_mode)
 
 

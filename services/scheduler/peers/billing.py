@@ -27,11 +27,11 @@ from servicekit.rpc.callers import Owner, if_found
 from servicekit.rpc.errors import rpc_failure
 from servicekit.rpc.proto_time import duration_to_proto
 from services.scheduler.jobs.errors import BillingUnreachableError, CreditRefusedError, InvalidFieldError
+from services.scheduler.jobs.hardware import CPU
 from services.scheduler.jobs.job import Job
 from services.scheduler.jobs.outcome import ended_well
 from services.scheduler.jobs.reservation import PART, state_of
 from services.scheduler.jobs.resources import WHOLE_GPU
-from services.scheduler.jobs.timing import CPU
 from services.scheduler.peers.rpc_codes import ServiceCalls
 from submissions.modes import MODES
 from vocabulary.names import JOB_ID, known_name, none_of

@@ -222,7 +222,8 @@ class Dispatcher:
         first, *more = placed
         seed = token_hex(SEED_BYTES) if more else ""
         addresses = [one.address for one in placed]
-        started = job.start(first.lease, now, first.machine.gpu_type, [one.lease for one in more], seed, addresses)
+        gpu_type, device = first.machine.gpu_type, first.machine.device
+        started = job.start(first.lease, now, gpu_type, [one.lease for one in more], seed, addresses, device)
         events = [placed_payload(one, job.spec.gpu_type) for one in placed]
         try:
             # Somebody may have changed who may log in while the pool was asked, and this writes the whole reservation.

@@ -16,7 +16,8 @@ from servicekit.clock import Clock
 from servicekit.rpc.proto_time import instant_to_proto
 from services.scheduler.jobs.comparison import CaseComparison, Comparison, ComparisonVerdict, Speedup, compare
 from services.scheduler.jobs.errors import InvalidFieldError
-from services.scheduler.jobs.timing import CPU, RankingKey, default_timing_mode
+from services.scheduler.jobs.hardware import CPU
+from services.scheduler.jobs.timing import RankingKey, default_timing_mode
 from services.scheduler.peers.billing import Billing
 from services.scheduler.service.visible_job import ended_job
 from services.scheduler.store.job_store import JobStore

@@ -29,7 +29,7 @@ from services.scheduler.wire.page_token import page_end, page_token
 from services.scheduler.wire.problems import problem_to_proto, summary_to_proto
 from submissions.checks import UnknownProblemError, element_type_name
 from vocabulary.limits import DEFAULT_DTYPE
-from vocabulary.names import known_name, none_of
+from vocabulary.names import none_of
 
 DEFAULT_PAGE_SIZE = 20
 MAX_PAGE_SIZE = 200
@@ -188,10 +188,7 @@ class SchedulerServicer(scheduler_pb2_grpc.SchedulerServiceServicer):
         """The names that a list is filtered by, in their one spelling; raises InvalidFieldError."""
         gpu_type, dtype = request.gpu_type, request.dtype
         if gpu_type:
-            known = list(await self._billing.prices_micros_per_hour())
-            gpu_type = known_name(gpu_type, known)
-            if not gpu_type:
-                raise InvalidFieldError("gpu_type", none_of(request.gpu_type, known))
+            gpu_type = await self._billing.hardware(gpu_type)
         if dtype:
             dtype = element_type_name(dtype)
             if dtype not in ELEMENT_TYPES:

@@ -24,7 +24,7 @@ _SPEC_COLUMNS = tuple(field.name for field in fields(JobSpec) if field.name not 
 _LEASE_COLUMNS = tuple(field.name for field in fields(Lease) if field.name != "machine_id")
 _ATTEMPT_TIMES = ("wait", "run", "useful_gpu_time", "leased_gpu_time")
 _ATTEMPT_COLUMNS = tuple(field.name for field in fields(EndedAttempt) if field.name not in _ATTEMPT_TIMES)
-_LISTED_FROM = frozenset({"state", "machine_gpu_type"})
+_LISTED_FROM = frozenset({"state", "machine_gpu_type", "machine_device"})
 _JOB_COLUMNS = tuple(field.name for field in fields(Job) if field.name not in {"spec", "lease"})
 
 

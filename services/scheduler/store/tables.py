@@ -83,6 +83,7 @@ jobs = Table(
     Column("cancel_time", Instant),
     Column("machine_id", Text, nullable=False),
     Column("machine_gpu_type", Text, nullable=False, server_default=""),
+    Column("machine_device", Text, nullable=False, server_default=""),
     Column("got_eighths", Integer, nullable=False, server_default="0"),
     Column("lease_id", Text),
     Column("executor_endpoint", Text),

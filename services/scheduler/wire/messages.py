@@ -57,6 +57,7 @@ def job_to_proto(job: Job, whole: Submission | None = None) -> scheduler_pb2.Job
         attempt=job.attempt,
         machine_id=job.machine_id,
         machine_gpu_type=job.machine_gpu_type,
+        hardware=job.hardware,
         got_eighths=job.got_eighths,
         cost_micros=job.cost_micros,
         last_seq=job.last_seq,

@@ -10,7 +10,7 @@ from wavepool.scheduler.v1 import scheduler_pb2
 from problems.kit.definition import Case, CatalogueEntry, Problem, SizeSet
 from problems.kit.work import work_of
 from problems.library.variants import variant_of
-from services.scheduler.jobs.timing import CPU
+from services.scheduler.jobs.hardware import CPU
 from vocabulary.roofline import Roofs, has_peak, roof_of, roofs_of_type
 
 _NS_PER_SECOND = 1e9

@@ -38,6 +38,26 @@ async def test_filters_are_asked_of_the_gateway_and_kept_in_the_address(
     assert asked.order != services.refusals.calls["ListJobs"][0].order
 
 
+async def test_a_run_of_the_cpu_device_says_so_and_can_be_filtered_by(
+    web: BrowserPage, gateway: RunningGateway, services: ScriptedServices
+) -> None:
+    services.scheduler.put_job(job_spec(problem="vector-addition", gpu_type="MI300X"), job_id="job_1")
+    services.scheduler.put_job(job_spec(problem="vector-addition", gpu_type="MI300X"), job_id="job_2")
+    services.scheduler.jobs["job_1"].hardware = "cpu"
+    await web.open()
+    await web.page.goto(f"{gateway.url}/submissions")
+    rows = web.page.locator(".submissions tbody tr")
+    await expect(rows.filter(has_text="job_1")).to_contain_text("cpu")
+    await expect(rows.filter(has_text="job_1")).not_to_contain_text("MI300X")
+    await expect(rows.filter(has_text="job_2")).to_contain_text("MI300X")
+    async with web.page.expect_response("**/submissions?*gpu_type=cpu*"):
+        await web.page.get_by_label("GPU").select_option("cpu")
+    await web.page.wait_for_url("**/submissions?gpu=cpu")
+    assert services.refusals.calls["ListJobs"][-1].gpu_type == "cpu"
+    await rows.filter(has_text="job_1").locator("a").click()
+    await expect(web.page.locator(".facts")).to_contain_text("cpu (asked for MI300X)")
+
+
 async def test_several_that_run_are_cancelled_together_if_they_are_meant(
     web: BrowserPage, gateway: RunningGateway, services: ScriptedServices
 ) -> None:

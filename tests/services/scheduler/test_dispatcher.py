@@ -14,7 +14,7 @@ from services.scheduler.jobs.states import JobState
 from services.scheduler.runs.canceller import Canceller
 from services.scheduler.store.job_store import JobStore
 from tests.refused_calls import refused
-from tests.services.scheduler.cluster import USER, Cluster, is_run, kinds, scripted_cluster, until, with_gpus
+from tests.services.scheduler.cluster import ACCOUNT, USER, Cluster, is_run, kinds, scripted_cluster, until, with_gpus
 
 
 async def test_waiting_jobs_run_by_priority_and_then_by_age(cluster: Cluster) -> None:
@@ -188,6 +188,21 @@ async def test_job_that_gets_a_fallback_says_so_from_its_machine_to_its_end(clus
     assert placed.message == "Reusing warm machine …hine-2, MI210 in place of MI300X"
     assert events[-1].ended.machine_gpu_type == "MI210"
     assert (await cluster.job(job.job_id)).machine_gpu_type == "MI210"
+
+
+async def test_a_job_on_the_cpu_device_says_so_whatever_gpu_type_it_asked_for(cluster: Cluster) -> None:
+    job = await cluster.submit()
+    assert job.hardware == ""
+    events = await cluster.events_to_end(job.job_id)
+    assert events[-1].ended.machine_gpu_type == "MI300X"
+    assert (await cluster.job(job.job_id)).hardware == "cpu"
+    await cluster.pool.swap("machine-2", device="rocm")
+    other = await cluster.submit("other")
+    await cluster.events_to_end(other.job_id)
+    assert (await cluster.job(other.job_id)).hardware == "MI300X"
+    for hardware, job_id in (("CPU", job.job_id), ("mi300x", other.job_id)):
+        request = scheduler_pb2.ListJobsRequest(account_id=ACCOUNT, gpu_type=hardware)
+        assert [one.job_id for one in (await cluster.api.ListJobs(request)).jobs] == [job_id]
 
 
 @with_gpus(0)

@@ -47,7 +47,8 @@ def timed_job(number: int = 1, cases: Mapping[str, float] | Sequence[Any] = (), 
     outcome = Outcome(JobState.FINISHED, verdict, "", result.SerializeToString(), 0)
     fields: dict[str, Any] = {"mode": RUN_MODE_FULL, "user_id": "ada", **changes}
     job = a_job(number, **fields).enqueue("hold-1")
-    return replace(job.start(LEASE, START, gpu_type).settle(outcome).finish(0, end), last_seq=0)
+    started = job.start(LEASE, START, gpu_type, machine_device=timed["device"])
+    return replace(started.settle(outcome).finish(0, end), last_seq=0)
 
 
 async def ended(store: JobStore, number: int, **changes: Any) -> Job:

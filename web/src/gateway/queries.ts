@@ -43,6 +43,9 @@ export const costs = queryOptions({
 
 export const limits = queryOptions({ queryKey: ["limits"], queryFn: () => given(api.GET("/api/v1/limits")) });
 
+// The device without a GPU. It has no price and cannot be asked for, so it is not among the GPU types.
+export const CPU = "cpu";
+
 // What may be asked for; the first is the default.
 export const gpuTypes = queryOptions({
   queryKey: ["gpu-types"],

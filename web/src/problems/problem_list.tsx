@@ -3,7 +3,7 @@
 import { useQuery } from "@tanstack/preact-query";
 import { Link, useSearchParams } from "wouter-preact";
 import type { Schemas } from "../gateway/client";
-import { gpuTypes, reachedIn } from "../gateway/queries";
+import { CPU, gpuTypes, reachedIn } from "../gateway/queries";
 import { problemAddress } from "../page/addresses";
 import { hasToken } from "../page/alert";
 import { count, listed } from "../page/format";
@@ -20,7 +20,6 @@ import {
   sortedBy,
 } from "./choice";
 
-const CPU = "cpu";
 const STATUS_NAMES: Record<string, string> = { none: "not tried", tried: "tried", solved: "solved" };
 const STATUS_CLASSES: Record<string, string> = { tried: "warn", solved: "good" };
 

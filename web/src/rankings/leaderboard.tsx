@@ -10,8 +10,6 @@ import * as store from "../page/store";
 import { Ranking, rankingQueryOf, type Way } from "./ranking";
 import { Records } from "./records";
 
-// It has no price and cannot be reserved, so it is not among the GPU types.
-const CPU = "cpu";
 const TIMINGS = ["cold", "hot", "first-call"] as const;
 export default function Leaderboard({ problem = "" }: { problem?: string }) {
   const [query] = useSearchParams();
@@ -70,7 +68,7 @@ function Ways({
       <Select
         name="GPU"
         value={way.gpuType}
-        options={[...gpuTypes.slice(1), CPU]}
+        options={[...gpuTypes.slice(1), queries.CPU]}
         anyway={gpuTypes[0] ?? "default"}
         onChange={(gpuType) => onChange({ gpuType })}
       />

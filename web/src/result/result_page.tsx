@@ -102,7 +102,7 @@ function Head({ submission }: { submission: Detail }) {
 }
 
 function Facts({ submission }: { submission: Detail }) {
-  const { problem, mode, timing, dtype, gpu_type: asked, machine_gpu_type: got } = submission;
+  const { problem, mode, timing, dtype, gpu_type: asked, hardware: got } = submission;
   const own = queries.isOwn(submission) ? submission : null;
   const facts: [string, string | null][] = [
     ["Mode", [mode, timing].filter(Boolean).join(", ")],

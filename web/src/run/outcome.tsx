@@ -3,6 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { Schemas } from "../gateway/client";
+import { CPU } from "../gateway/queries";
 import { count, dollars, exact, figure, isNumber, measured } from "../page/format";
 import { later } from "../page/later";
 import { Inline } from "../page/markdown";
@@ -98,7 +99,7 @@ function Figures({ final, cases, fallbacks }: FiguresOf) {
     ["Tests passed", total ? `${final.passed_tests ?? total} / ${total}` : null],
     ["Converged", final.converged === false && isNumber(mean) ? "no" : null],
     ["Exit code", isNumber(code) ? String(code) : null],
-    ["GPU", fallbacks.length ? final.machine_gpu_type : null],
+    ["GPU", fallbacks.length ? (final.device === CPU ? CPU : final.machine_gpu_type) : null],
     ["Cost", isNumber(cost) ? dollars(cost) : null],
   ];
   return (

@@ -31,6 +31,7 @@ const COLUMNS = [
   { title: "Chosen" },
   { title: "Submission" },
   { title: "Mode", class: "optional" },
+  { title: "On", class: "optional" },
   { title: "Result" },
   { title: "Tests", class: "number optional" },
   { title: "Time", class: "number" },
@@ -126,6 +127,7 @@ function cells(one: Submission, isChosen: boolean, onChoose: () => void, onChang
       <span class="visually-hidden">, {one.id}</span>
     </Link>,
     one.mode,
+    one.hardware ?? one.gpu_type,
     <Badge key="badge" {...one} />,
     one.total_tests === null ? "" : `${one.passed_tests ?? 0} of ${one.total_tests}`,
     listed(one.runtime_ms, one.timing_status === "VALID", one.shown_interval),
@@ -157,7 +159,12 @@ function Filters({ choice, onChange }: { choice: ListChoice; onChange: (changes:
         onChange={(status) => onChange({ status })}
       />
       <Select name="Mode" value={choice.mode} options={MODES} onChange={(mode) => onChange({ mode })} />
-      <Select name="GPU" value={choice.gpu} options={gpuTypes} onChange={(gpu) => onChange({ gpu })} />
+      <Select
+        name="GPU"
+        value={choice.gpu}
+        options={[...gpuTypes, queries.CPU]}
+        onChange={(gpu) => onChange({ gpu })}
+      />
       <Select name="Element type" value={choice.dtype} options={dtypes} onChange={(dtype) => onChange({ dtype })} />
       {choice.problem ? (
         <Select

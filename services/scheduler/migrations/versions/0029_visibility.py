@@ -13,7 +13,8 @@ from wavepool.executor.v1.run_event_pb2 import Finished
 from wavepool.submission.v1.submission_pb2 import Submission
 
 from servicekit.db.migration.columns import with_default
-from services.scheduler.jobs.timing import CPU, is_proven
+from services.scheduler.jobs.hardware import hardware_of
+from services.scheduler.jobs.timing import is_proven
 from submissions.modes import MODES
 from vocabulary.verdicts import final_status
 
@@ -64,7 +65,7 @@ def _filled(row: Any) -> dict[str, Any]:  # noqa: ANN401 - a row of the columns 
         found["status"] = final_status(row.state.upper(), row.verdict, MODES.get(submission.mode) or "")
         timed = Finished.FromString(bytes(row.result)).benchmarked
         if any(result.runtime_ns > 0 for result in timed.results):
-            hardware = CPU if timed.device == CPU else row.machine_gpu_type
+            hardware = hardware_of(timed.device, row.machine_gpu_type)
             found |= {"hardware": hardware, "timing_mode": timed.timing_mode}
             if 0 < timed.mean_runtime_ns < float("inf"):
                 found |= {"proof": 2 if is_proven(timed) else 1, "calls_per_second": 1e9 / timed.mean_runtime_ns}

@@ -2,15 +2,19 @@ from __future__ import annotations
 
 import asyncio
 import importlib
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from sqlalchemy import event
+from sqlalchemy import event, update
 from wavepool.executor.v1 import run_event_pb2
+from wavepool.scheduler.v1 import scheduler_pb2
 from wavepool.submission.v1.submission_pb2 import RUN_MODE_CHECK
+from wavepool.vmpool.v1 import vmpool_pb2
 
 from servicekit.db.database import Database, migrate
 from services.scheduler.jobs.allowance import SubmissionLimits
@@ -23,6 +27,8 @@ from services.scheduler.server import MIGRATIONS
 from services.scheduler.store.job_reader import JobReader
 from services.scheduler.store.job_store import JobStore
 from services.scheduler.store.rows import job_to_row
+from services.scheduler.store.tables import jobs
+from services.scheduler.wire import payloads
 from submissions.visibility import Visibility
 from tests.services.scheduler.jobs import ACCEPTED, LEASE, START, a_job
 from tests.services.scheduler.timed_jobs import ended, timed_job
@@ -88,6 +94,9 @@ async def test_lists_are_filtered_by_what_became_of_a_job(store: JobStore, reade
     assert await ids(gpu_type="MI210") == ["job-002", "job-004"]
     await store.move(running, running.start(LEASE, START, "MI300X"), [], START)
     assert await ids(gpu_type="MI210") == ["job-002"]
+    await ended(store, 5, device="cpu")
+    assert await ids(gpu_type="cpu") == ["job-005"]
+    assert "job-005" not in await ids(gpu_type="MI300X")
     key = RankingKey("leaky-relu", "MI300X", "float16", "cold")
     assert await ids(timed_as=key) == ["job-001"]
     assert await ids(timed_as=key, other_than="job-001") == []
@@ -125,6 +134,8 @@ def test_what_is_filled_in_for_jobs_of_before_is_what_new_ones_get(job: Job) -> 
     row = job_to_row(job)
     filled = migration._filled(SimpleNamespace(**row))
     assert filled.pop("filled_id") == job.job_id
+    # The cpu device has been told from the GPU that was asked for since 0032.
+    assert filled.pop("new_ran_on") == "MI300X"
     assert filled == {name: row[name.removeprefix("new_")] for name in filled}
 
 
@@ -227,3 +238,40 @@ async def test_writes_that_share_a_transaction_have_revisions_of_their_own(store
     revisions = [revision for revision, _ in await reader.changed_jobs("account-1", 0, 10)]
     assert revisions == sorted(set(revisions))
     assert len(revisions) == 5
+
+
+async def test_the_device_of_jobs_of_before_is_read_from_the_events_of_their_machines(
+    store: JobStore, reader: JobReader, database: Database
+) -> None:
+    migration = importlib.import_module("services.scheduler.migrations.versions.0032_machine_devices")
+    there = [machine_placed("machine-1", "cpu")]
+    for number in (1, 2):
+        # Of one that has lost its events, another job of its machine tells.
+        await move_to_machine(store, number, "machine-1", there if number == 1 else [])
+    await move_to_machine(store, 3, "machine-2", [machine_placed("machine-2", "rocm")])
+    await move_to_machine(store, 4, "machine-3", [b"\xff no event"])
+    await queued(store, 5)
+    async with database.transaction() as connection:
+        await connection.execute(update(jobs).values(machine_device="", ran_on="MI300X"))
+        await connection.run_sync(migration.fill)
+    found = {job.job_id: (job.machine_device, job.hardware) for job in await reader.page(JobFilter(), 9, None)}
+    assert found == {
+        "job-001": ("cpu", "cpu"),
+        "job-002": ("cpu", "cpu"),
+        "job-003": ("rocm", "MI300X"),
+        "job-004": ("", "MI300X"),
+        "job-005": ("", ""),
+    }
+    listed = [job.job_id for job in await reader.page(JobFilter(gpu_type="cpu"), 9, None)]
+    assert sorted(listed) == ["job-001", "job-002"]
+
+
+def machine_placed(machine_id: str, device: str) -> bytes:
+    machine = vmpool_pb2.Machine(machine_id=machine_id, gpu_type="MI300X", device=device)
+    return payloads.provisioning(scheduler_pb2.Provisioning(stage="ready", machine=machine))
+
+
+async def move_to_machine(store: JobStore, number: int, machine_id: str, events: Sequence[bytes]) -> None:
+    waiting = await queued(store, number)
+    lease = replace(LEASE, lease_id=f"lease-{number}", machine_id=machine_id)
+    await store.move(waiting, waiting.start(lease, START, "MI300X"), list(events), START)
