@@ -17,6 +17,7 @@ from gateway.dependencies import Gateway, TheAccount, TheGateway
 from gateway.http.json_route import JsonRoute
 from gateway.http.route_docs import problems
 from gateway.routes.identity_calls import call
+from gateway.submissions.event_schemas import RuntimeInterval
 from gateway.submissions.run_frames import NS_PER_MS
 from gateway.words.answer_words import ComparisonVerdictWord, Documented
 from gateway.words.enum_names import timing_mode_word
@@ -44,6 +45,7 @@ class RankedTime(BaseModel):
     is_you: bool
     submission_id: Annotated[str | None, Field(description="Null: it is another user's, and not public.")]
     runtime_ms: Annotated[float, Field(description="Geometric mean of the cases.")]
+    runtime_interval: RuntimeInterval
     gflops: float
     end_time: datetime | None
     timings: Annotated[int, Field(description="How many of the user's times were counted.")]
@@ -67,6 +69,7 @@ class RecordTime(BaseModel):
 
     time: datetime | None
     runtime_ms: Annotated[float, Field(description="Geometric mean of the cases.")]
+    runtime_interval: RuntimeInterval
     user: Annotated[str, Field(description="The user's name.")]
     is_you: bool
     submission_id: Annotated[str | None, Field(description="Null: it is another user's, and not public.")]
@@ -205,12 +208,16 @@ async def _names(gateway: Gateway, user_ids: Iterable[str]) -> Mapping[str, str]
 
 
 def _ranked_of(one: rankings_pb2.Ranking, account: Caller, names: Mapping[str, str]) -> RankedTime:
-    return shown(RankedTime, one, runtime_ms=one.runtime_ns / NS_PER_MS, **_owner(one, account, names))
+    return shown(RankedTime, one, **_time(one), **_owner(one, account, names))
 
 
 def _record_of(one: rankings_pb2.Record, account: Caller, names: Mapping[str, str]) -> RecordTime:
     own = _owner(one, account, names)
-    return RecordTime(time=instant_of(one.end_time), runtime_ms=one.runtime_ns / NS_PER_MS, **own)
+    return RecordTime(time=instant_of(one.end_time), **_time(one), **own)
+
+
+def _time(one: rankings_pb2.Ranking | rankings_pb2.Record) -> dict[str, Any]:
+    return {"runtime_ms": one.runtime_ns / NS_PER_MS, "runtime_interval": one.interval or None}
 
 
 def _owner(

@@ -26,6 +26,7 @@ from gateway.dependencies import TheAccount, TheAdmin, TheGateway, TheOverseer
 from gateway.http.json_route import JsonRoute
 from gateway.http.route_docs import problems
 from gateway.routes.identity_calls import GrantUsd, Name, Reference, call
+from gateway.submissions.event_schemas import RuntimeInterval
 from gateway.submissions.views import submission_of
 from gateway.words.answer_words import Documented, FinalStatusWord, JobStateWord, TimingWord
 from gateway.words.enum_names import role_word
@@ -127,6 +128,7 @@ class PublicSubmission(BaseModel):
     timing_status: Annotated[TimingWord | None, Field(description="Null where nothing was timed.")]
     shown_interval: Annotated[float | None, Field(description="As in `GET /submissions/{id}`.")]
     runtime_ms: Annotated[float | None, Field(description="The geometric mean of the cases; null: it has no time.")]
+    runtime_interval: RuntimeInterval
     create_time: datetime | None
 
 

@@ -37,6 +37,15 @@ SampleValue = TypeAliasType("SampleValue", _Scalar | _Row | _Plane | _Cube | lis
 _Difference = Annotated[float | None, Field(description="Null: infinite, or not a number.")]
 
 
+RuntimeInterval = Annotated[
+    float | None,
+    Field(
+        description="Half the width of the 95 % interval of the time, over the time: 0.25 is ± 25 %. Null: not known. "
+        "Digits below it mean nothing."
+    ),
+]
+
+
 class TestOutcome(TypedDict):
     """The outcome of one test case."""
 
@@ -319,6 +328,7 @@ class SubmissionResult(_Outcome):
     profile: NotRequired[Profile]
     benchmark_results: NotRequired[Annotated[list[CaseTime], Field(description="In the mode `full`.")]]
     avg_runtime_ms: NotRequired[Annotated[float, Field(description="The geometric mean of the cases.")]]
+    avg_runtime_interval: NotRequired[RuntimeInterval]
     avg_gflops: NotRequired[Annotated[float, Field(description="The geometric mean of the cases.")]]
     timing: NotRequired[TimingWord]
     unproven_because: NotRequired[str | None]
@@ -448,6 +458,7 @@ class BenchmarkedEvent(_Event, _Device, _TimeTrust):
     status: Literal["BENCHMARKED"]
     test_results: list[CaseTime]
     avg_runtime_ms: Annotated[float, Field(description="The geometric mean of the cases.")]
+    avg_runtime_interval: RuntimeInterval
     avg_gflops: Annotated[float, Field(description="The geometric mean of the cases.")]
     total_tests: int
     converged: bool

@@ -33,6 +33,7 @@ from gateway.words.enum_names import (
 )
 from gateway.words.proto_time import seconds_of
 from vocabulary.counts import counted
+from vocabulary.intervals import interval_of_mean
 
 NS_PER_MS = 1e6
 CI_CONFIDENCE = 0.95
@@ -222,6 +223,7 @@ def benchmarked_fields(benchmarked: Benchmarked, results_key: str) -> dict[str, 
     return {
         results_key: [benchmark_entry(result) for result in benchmarked.results],
         "avg_runtime_ms": benchmarked.mean_runtime_ns / NS_PER_MS,
+        "avg_runtime_interval": interval_of_mean(benchmarked.results) or None,
         "avg_gflops": benchmarked.mean_gflops,
         "total_tests": len(benchmarked.results),
         "timing": timing_name(benchmarked.timing),

@@ -13,7 +13,7 @@ from wavepool.scheduler.v1.scheduler_pb2 import JOB_STATE_CANCELLED, JOB_STATE_F
 
 from gateway.submissions.bodies import SubmissionRequest, body_of
 from gateway.submissions.end_frames import end_frame
-from gateway.submissions.event_schemas import KernelIsa, SubmissionResult
+from gateway.submissions.event_schemas import KernelIsa, RuntimeInterval, SubmissionResult
 from gateway.submissions.machine_use import AdmittedMachineUse, admitted_machine_use
 from gateway.submissions.resources import AdmittedResources, admitted_resources
 from gateway.submissions.run_frames import NS_PER_MS
@@ -78,6 +78,7 @@ class SharedFields(BaseModel):
         ),
     ]
     runtime_ms: Annotated[float | None, Field(description="The geometric mean of the cases; null: it has no time.")]
+    runtime_interval: RuntimeInterval
     gflops: Annotated[float | None, Field(description="The geometric mean of the cases; null: it has no time.")]
     passed_tests: Annotated[int | None, Field(description="Null: it has not ended, or had no tests.")]
     total_tests: int | None
@@ -272,7 +273,7 @@ def _submission_fields(job: scheduler_pb2.Job) -> dict[str, Any]:
         "state": job_state_name(job.state),
         "status": final_status(submission.mode, job.state, job.verdict) if over else None,
         "verdict": verdict_name(job.verdict) if job.verdict else None,
-        **_timing_fields(job.result.benchmarked if over and job.result.HasField("benchmarked") else None),
+        **_timing_fields(job, job.result.benchmarked if over and job.result.HasField("benchmarked") else None),
         **_test_fields(job.result if over else Finished()),
         "message": job.message,
         "create_time": instant_of(job.create_time),
@@ -289,13 +290,14 @@ def _submission_fields(job: scheduler_pb2.Job) -> dict[str, Any]:
     }
 
 
-def _timing_fields(benchmarked: Benchmarked | None) -> dict[str, Any]:
+def _timing_fields(job: scheduler_pb2.Job, benchmarked: Benchmarked | None) -> dict[str, Any]:
     timed = benchmarked or Benchmarked()
     has_time = 0 < timed.mean_runtime_ns < inf
     return {
         "timing_status": timing_name(timed.timing) if benchmarked else None,
         "shown_interval": timed.shown_interval or None,
         "runtime_ms": timed.mean_runtime_ns / NS_PER_MS if has_time else None,
+        "runtime_interval": job.mean_interval or None if has_time else None,
         "gflops": timed.mean_gflops if has_time and isfinite(timed.mean_gflops) else None,
     }
 

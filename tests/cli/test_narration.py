@@ -10,7 +10,7 @@ import pytest
 from tests.cli.scenes import ACCEPTED
 from wavepool_client.http.event_stream import Event
 from wavepool_client.text.machines import cost_text
-from wavepool_client.text.narration import narrate
+from wavepool_client.text.narration import format_time, narrate
 
 LONG_ID = re.compile(r"[a-z]+_[0-9A-Z]{20}")
 
@@ -54,3 +54,20 @@ def test_all_steps_of_a_submission_have_one_voice() -> None:
 )
 def test_a_cost_says_which_time_it_is_for(usd: float | None, seconds: float | None, reported: str) -> None:
     assert cost_text(usd, seconds) == reported
+
+
+@pytest.mark.parametrize(
+    ("milliseconds", "interval", "shown"),
+    [
+        (0.05345, 0.79, "53 ± 42 µs"),
+        (0.05345, 0.0996 / 0.05345, "50 ± 100 µs"),
+        (2.5, 0.04, "2.50 ± 0.10 ms"),
+        (1234.0, 0.2, "1.23 ± 0.25 s"),
+        (0.0534, None, "53.4 µs"),
+        (0.0534, 0, "53.4 µs"),
+        (0.0, 0.1, "0 ns"),
+        (None, 0.1, "-"),
+    ],
+)
+def test_a_time_has_the_digits_that_its_interval_leaves(milliseconds: object, interval: object, shown: str) -> None:
+    assert format_time(milliseconds, interval) == shown

@@ -169,6 +169,7 @@ def test_two_thousand_samples_are_shown_as_at_most_a_hundred() -> None:
 
 def test_accepted_frame_carries_means_results_cost_and_device() -> None:
     fields = shown(ended(9, ACCEPTED), ON_CPU).fields
+    assert fields["avg_runtime_interval"] == pytest.approx(0.04)
     assert (fields["avg_runtime_ms"], fields["avg_gflops"], fields["total_tests"]) == (2.5, 1.5, 1)
     assert fields["benchmark_results"][0]["runtime_ms"] == 2.5
     assert (fields["timing"], fields["cost_usd"], fields["final"]) == ("VALID", 0.001234, True)

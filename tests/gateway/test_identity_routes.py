@@ -169,6 +169,7 @@ async def test_a_profile_has_what_its_user_solved_and_nothing_private(gateway: R
                 "status": None,
                 "timing_status": None,
                 "shown_interval": None,
+                "runtime_interval": None,
                 "runtime_ms": None,
                 "create_time": "2027-01-15T08:00:00Z",
             }

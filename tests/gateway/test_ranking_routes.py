@@ -20,6 +20,7 @@ async def test_a_ranking_names_users_and_shows_nobody_the_submissions_of_others(
         (1, "ada", 1.5, None),
         (2, "(unknown)", 2.0, None),
     ]
+    assert [one["runtime_interval"] for one in found["rankings"]] == [0.25, None]
     assert (found["timing_mode"], found["users"], found["ranked"]) == ("first-call", 9, True)
     assert (found["you"]["rank"], found["you"]["is_you"], found["you"]["submission_id"]) == (9, True, "job_user_user")
 
@@ -46,12 +47,12 @@ async def test_all_that_was_asked_for_is_passed_on(gateway: RunningGateway) -> N
 
 async def test_records_have_times_names_and_the_submissions_of_the_caller_alone(gateway: RunningGateway) -> None:
     found = (await gateway.http.get("/api/v1/rankings/history?problem=vecadd&timing=cold&dtype=fp16")).json()
-    keys = ("time", "runtime_ms", "user", "is_you", "submission_id")
+    keys = ("time", "runtime_ms", "runtime_interval", "user", "is_you", "submission_id")
     records = [
         dict(zip(keys, one, strict=True))
         for one in (
-            ("2026-01-01T00:00:00Z", 3.0, "ada", False, None),
-            ("2026-01-01T00:00:00Z", 2.0, "demo", True, "job_user_user"),
+            ("2026-01-01T00:00:00Z", 3.0, 0.25, "ada", False, None),
+            ("2026-01-01T00:00:00Z", 2.0, 0.25, "demo", True, "job_user_user"),
         )
     ]
     assert (found["records"], found["you"]) == (records, records[1:])

@@ -10,7 +10,7 @@ from wavepool_client.commands.completion import complete_gpu_type, complete_prob
 from wavepool_client.commands.options import Client, Shown, answered
 from wavepool_client.terminal.output import results
 from wavepool_client.terminal.result_printing import table_of
-from wavepool_client.text.narration import format_milliseconds
+from wavepool_client.text.narration import format_milliseconds, format_time
 
 YOURS = "you"
 
@@ -77,7 +77,7 @@ def title_of(found: dict[str, Any]) -> str:
 
 def _ranked_row(one: dict[str, Any]) -> tuple[object, ...]:
     user = f"{one.get('user')} ({YOURS})" if one.get("is_you") else one.get("user")
-    time = format_milliseconds(one.get("runtime_ms"))
+    time = format_time(one.get("runtime_ms"), one.get("runtime_interval"))
     since, gflops = str(one.get("end_time") or "")[:10], f"{one.get('gflops', 0):,.1f}"
     return one.get("rank"), user, time, gflops, since, one.get("timings"), one.get("submission_id")
 

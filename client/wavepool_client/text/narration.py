@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import floor, log10
 from typing import TYPE_CHECKING, Any, cast
 
 from wavepool_client.text.isa import isa_text
@@ -29,10 +30,32 @@ def format_milliseconds(value: object) -> str:
     """A duration with three significant digits and a unit that fits; `-` if it is not a number."""
     if not isinstance(value, int | float):
         return "-"
-    for limit, factor, unit in ((1e-3, 1e6, "ns"), (1.0, 1e3, "µs"), (1e3, 1.0, "ms")):
-        if value < limit:
-            return f"{value * factor:.3g} {unit}"
-    return f"{value / 1e3:.3g} s"
+    factor, unit = _unit_of(value)
+    return f"{value * factor:.3g} {unit}"
+
+
+def format_time(milliseconds: object, interval: object) -> str:
+    """A time with half the width of its interval (`interval`, over the time), such as `53 ± 42 µs`.
+
+    The interval has two digits, and the time ends with the same one. Without it, the time has three.
+    """
+    if (
+        not isinstance(milliseconds, int | float)
+        or not isinstance(interval, int | float)
+        or not milliseconds * interval > 0
+    ):
+        return format_milliseconds(milliseconds)
+    factor, unit = _unit_of(milliseconds)
+    half = float(f"{milliseconds * interval * factor:.1e}")
+    last = floor(log10(half)) - 1
+    time, decimals = round(milliseconds * factor, -last), max(0, -last)
+    return f"{time:,.{decimals}f} ± {half:,.{decimals}f} {unit}"
+
+
+def _unit_of(milliseconds: float) -> tuple[float, str]:
+    """The unit that a time is shown in, and how many of it a millisecond has."""
+    units = ((1e-3, 1e6, "ns"), (1.0, 1e3, "µs"), (1e3, 1.0, "ms"))
+    return next(((factor, unit) for limit, factor, unit in units if milliseconds < limit), (1e-3, "s"))
 
 
 def not_converged(result: Fields) -> str:
@@ -111,7 +134,7 @@ def _figures(result: Fields) -> list[str]:
 
 def mean_text(fields: Fields) -> str:
     """The mean time of a run; a time that nothing proves is not shown as one."""
-    return format_milliseconds(fields.get("avg_runtime_ms")) if is_measured(fields) else "-"
+    return format_time(fields.get("avg_runtime_ms"), fields.get("avg_runtime_interval")) if is_measured(fields) else "-"
 
 
 def _mean(fields: Fields) -> str:

@@ -12,6 +12,7 @@ from services.scheduler.jobs.hardware import CPU, hardware_of
 from services.scheduler.jobs.job import Job
 from services.scheduler.jobs.states import JobState
 from submissions.modes import MODES, Mode, TimingMode
+from vocabulary.intervals import interval_of_mean
 from vocabulary.slots import EIGHTHS_PER_GPU
 from vocabulary.verdicts import ACCEPTED
 
@@ -34,6 +35,8 @@ class ProvenTime:
     user_id: str
     key: RankingKey
     runtime_ns: float
+    interval: float
+    """Half the width of the interval of the time, over the time; 0 if it is not known."""
     gflops: float
     end_time: datetime
 
@@ -51,8 +54,9 @@ def proven_time(job: Job) -> ProvenTime | None:
     timed = Finished.FromString(job.result).benchmarked
     if not is_proven(timed) or not 0 < timed.mean_runtime_ns < inf or not job.user_id:
         return None
+    interval = interval_of_mean(timed.results)
     return ProvenTime(
-        job.job_id, job.user_id, key_of(job, timed), timed.mean_runtime_ns, timed.mean_gflops, job.end_time
+        job.job_id, job.user_id, key_of(job, timed), timed.mean_runtime_ns, interval, timed.mean_gflops, job.end_time
     )
 
 

@@ -170,6 +170,7 @@ def _ranking_to_proto(one: Ranked, *, is_ranked: bool) -> rankings_pb2.Ranking:
         user_id=one.user_id,
         job_id=one.job_id,
         runtime_ns=one.runtime_ns,
+        interval=one.interval,
         gflops=one.gflops,
         end_time=instant_to_proto(one.end_time),
         timings=one.times,
@@ -181,6 +182,7 @@ def _record_to_proto(one: Record) -> rankings_pb2.Record:
     return rankings_pb2.Record(
         end_time=instant_to_proto(one.end_time),
         runtime_ns=one.runtime_ns,
+        interval=one.interval,
         user_id=one.user_id,
         job_id=one.job_id,
         is_public=one.is_public,

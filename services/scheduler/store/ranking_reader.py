@@ -19,12 +19,16 @@ from submissions.visibility import Visibility
 
 @dataclass(frozen=True)
 class Ranked:
-    """A user's best time in nanoseconds, the earliest of equal ones; `times` is how many times of the user count."""
+    """A user's best time in nanoseconds, the earliest of equal ones; `times` is how many times of the user count.
+
+    `interval` is half the width of its interval, over the time.
+    """
 
     rank: int
     user_id: str
     job_id: str
     runtime_ns: float
+    interval: float
     gflops: float
     end_time: datetime
     times: int
@@ -42,10 +46,11 @@ class Ranking:
 
 @dataclass(frozen=True)
 class Record:
-    """A time in nanoseconds that was the best so far."""
+    """A time in nanoseconds that was the best so far, with its interval."""
 
     end_time: datetime
     runtime_ns: float
+    interval: float
     user_id: str
     job_id: str
     is_public: bool
@@ -142,9 +147,11 @@ def _records(wanted: ColumnElement[bool]) -> Select[Any, Any, Any, Any, bool]:
     row = proven_times.c
     order = (row.end_time, row.job_id)
     before = func.min(row.runtime_ns).over(order_by=order, rows=(None, -1)).label("before")
-    each = select(row.end_time, row.runtime_ns, row.user_id, row.job_id, before).where(wanted).subquery().c
+    each = (
+        select(row.end_time, row.runtime_ns, row.interval, row.user_id, row.job_id, before).where(wanted).subquery().c
+    )
     is_record = each.before.is_(None) | (each.runtime_ns < each.before)
-    columns = (each.end_time, each.runtime_ns, each.user_id, each.job_id, _IS_PUBLIC)
+    columns = (each.end_time, each.runtime_ns, each.interval, each.user_id, each.job_id, _IS_PUBLIC)
     query = select(*columns).join(jobs, jobs.c.job_id == each.job_id).where(is_record)
     return query.order_by(each.end_time.desc(), each.job_id.desc()).limit(MOST_RECORDS)
 
@@ -173,8 +180,9 @@ async def _own_best(connection: AsyncConnection, user_id: str, times: RankingKey
 
 
 def _record(row: Row[*tuple[Any, ...]]) -> Record:
-    return Record(row.end_time, row.runtime_ns, row.user_id, row.job_id, row.is_public)
+    return Record(row.end_time, row.runtime_ns, row.interval, row.user_id, row.job_id, row.is_public)
 
 
-def _ranked(row: Row[tuple[object, ...]]) -> Ranked:
-    return Ranked(row.rank, row.user_id, row.job_id, row.runtime_ns, row.gflops, row.end_time, row.times, row.is_public)
+def _ranked(row: Row[*tuple[Any, ...]]) -> Ranked:
+    time = (row.runtime_ns, row.interval, row.gflops, row.end_time)
+    return Ranked(row.rank, row.user_id, row.job_id, *time, row.times, row.is_public)

@@ -191,6 +191,7 @@ proven_times = Table(
     Column("dtype", Text, nullable=False),
     Column("timing_mode", Text, nullable=False),
     Column("runtime_ns", Float, nullable=False),
+    Column("interval", Float, nullable=False, server_default="0"),
     Column("gflops", Float, nullable=False),
     Column("end_time", Instant, nullable=False),
     Index("proven_times_ranking", "problem", "hardware", "dtype", "timing_mode", "user_id", "runtime_ns"),

@@ -23,6 +23,7 @@ from services.scheduler.jobs.submission_checks import wrong_name
 from services.scheduler.wire.reservations import instant_from_proto
 from submissions.modes import MODES
 from submissions.visibility import VISIBILITIES, Visibility
+from vocabulary.intervals import interval_of_mean
 from vocabulary.names import none_of
 from vocabulary.verdicts import FINAL_STATUSES
 
@@ -66,6 +67,7 @@ def job_to_proto(job: Job, whole: Submission | None = None) -> scheduler_pb2.Job
     if job.end_time is not None:
         message.verdict = verdict_to_proto(job.verdict)
         result = run_event_pb2.Finished.FromString(job.result)
+        message.mean_interval = interval_of_mean(result.benchmarked.results)
         message.result.CopyFrom(result if whole else _figures(result))
     return message
 

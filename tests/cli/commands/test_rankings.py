@@ -11,12 +11,21 @@ ADA: dict[str, Any] = {
     "user": "ada",
     "is_you": False,
     "submission_id": None,
-    "runtime_ms": 1.5,
+    "runtime_ms": 0.05345,
+    "runtime_interval": 0.79,
     "gflops": 1234.56,
     "end_time": "2026-11-25T10:00:00Z",
     "timings": 3,
 }
-YOU: dict[str, Any] = {**ADA, "rank": 9, "user": "bob", "is_you": True, "submission_id": "job_1", "runtime_ms": 4.0}
+YOU: dict[str, Any] = {
+    **ADA,
+    "rank": 9,
+    "user": "bob",
+    "is_you": True,
+    "submission_id": "job_1",
+    "runtime_ms": 4.0,
+    "runtime_interval": None,
+}
 FOUND: dict[str, Any] = {
     "problem": "relu",
     "gpu_type": "MI300X",
@@ -54,7 +63,7 @@ def test_the_leaderboard_has_the_fastest_and_ones_own_place(gateway: ScriptedGat
     out = wavepool(*words, "--endpoint", gateway.endpoint).out
     assert "relu, float32, MI300X, cold: 9 users have a time." in out
     lines = [line.split() for line in out.splitlines()]
-    assert ["1", "ada", "1.5", "ms", "1,234.6", "2026-11-25", "3", "-"] in lines
+    assert ["1", "ada", "53", "±", "42", "µs", "1,234.6", "2026-11-25", "3", "-"] in lines
     assert any(line[:3] == ["9", "bob", "(you)"] and line[-1] == "job_1" for line in lines)
     assert wavepool(*words, "--json", "--endpoint", gateway.endpoint).json == FOUND
 

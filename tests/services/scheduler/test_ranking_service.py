@@ -108,6 +108,17 @@ async def test_records_are_of_the_problem_that_an_alias_means(cluster: Cluster) 
     assert answer.own == answer.records
 
 
+async def test_rankings_records_and_lists_say_how_far_a_time_is_known(cluster: Cluster) -> None:
+    job = await ended(store(cluster), 1, cases=[case("a", 10.0, spread=0.1)], mean_runtime_ns=10.0)
+    ranking = await rankings(cluster).ListRankings(pb.ListRankingsRequest(problem="leaky-relu", user_id="ada"))
+    records = await rankings(cluster).ListRecords(pb.ListRecordsRequest(problem="leaky-relu"))
+    listed = await cluster.api.ListJobs(ListJobsRequest())
+    whole = await cluster.api.GetJob(GetJobRequest(job_id=job.job_id))
+    shown = [*ranking.rankings, ranking.own, *records.records]
+    assert [one.interval for one in shown] == [pytest.approx(0.1)] * 3
+    assert [one.mean_interval for one in (*listed.jobs, whole.job)] == [pytest.approx(0.1)] * 2
+
+
 async def test_a_users_progress_counts_problems_by_difficulty_and_days(cluster: Cluster) -> None:
     job = await ended(store(cluster), 1, create_time=cluster.clock.now() - timedelta(days=3))
     await ended(store(cluster), 2, create_time=cluster.clock.now() - timedelta(days=365))

@@ -43,11 +43,11 @@ export function measured(ms: Value, halfMs: Value, unit: TimeUnit): string {
   return `${rounded(ms * unit.perMs, half)} ± ${rounded(half, half)} ${unit.name}`;
 }
 
-// A time in a list, by how far it can be believed: with its interval, if there is one beside the time (`shownInterval`, a
-// share of it); to three digits, if it is proven; or else to two.
-export function listed(ms: Value, isProven: boolean, shownInterval: Value = null): string {
+// A time in a list, by how far it can be believed: with its interval (a share of it), if that is known; to three digits,
+// if it is proven; or else to two.
+export function listed(ms: Value, isProven: boolean, interval: Value = null): string {
   if (!isNumber(ms)) return NONE;
-  if (shownInterval) return measured(ms, ms * shownInterval, unitOf([ms]));
+  if (interval) return measured(ms, ms * interval, unitOf([ms]));
   return milliseconds(Number(ms.toPrecision(isProven ? 3 : 2)));
 }
 

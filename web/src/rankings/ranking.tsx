@@ -81,9 +81,10 @@ export function UserOf({ user, is_you: isYou }: Pick<Schemas["RankedTime"], "use
 
 export function TimeOf({
   runtime_ms: ms,
+  runtime_interval: interval,
   submission_id: id,
   isRanked,
-}: Pick<Schemas["RankedTime"], "runtime_ms" | "submission_id"> & { isRanked: boolean }) {
-  const time = listed(ms, isRanked);
+}: Pick<Schemas["RankedTime"], "runtime_ms" | "runtime_interval" | "submission_id"> & { isRanked: boolean }) {
+  const time = listed(ms, isRanked, interval);
   return id ? <Link href={submissionAddress(id)}>{time}</Link> : time;
 }

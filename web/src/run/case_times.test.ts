@@ -1,19 +1,21 @@
 import { expect, test } from "vitest";
-import { halfOf, meanHalf, withSamples } from "./case_times";
+import { halfOf, listedMean, withSamples } from "./case_times";
 import type { Benchmark } from "./frames";
 
 const ci = { low_ms: 0.9, high_ms: 1.1, confidence: 0.95 };
 
-test("the mean of cases is known as well as its cases are", () => {
+test("half an interval is what a time is known within", () => {
   expect(halfOf({ ci })).toBeCloseTo(0.1);
   expect(halfOf({})).toBe(0);
-  expect(
-    meanHalf(4, [
-      { runtime_ms: 1, ci },
-      { runtime_ms: 2, ci: { ...ci, low_ms: 2, high_ms: 2 } },
-    ]),
-  ).toBeCloseTo(0.2);
-  expect(meanHalf(4, [])).toBe(0);
+});
+
+test.each([
+  ["VALID", 0.04, "53.4 ± 2.1 µs"],
+  ["UNSTABLE", 0.79, "53 ± 42 µs"],
+  ["UNPROVEN", 0.04, "53 µs"],
+  ["VALID", null, "53.4 µs"],
+] as const)("a %s time of a list within %s is %s", (timing, interval, shown) => {
+  expect(listedMean({ runtime_ms: 0.0534, runtime_interval: interval, timing_status: timing })).toBe(shown);
 });
 
 test("samples of the events stay with the final results of the same case", () => {

@@ -1,8 +1,11 @@
 // What the times of a run's cases have in common: their unit, and how far they are known.
 
-import { isNumber, type TimeUnit, unitOf, within } from "../page/format";
+import type { Schemas } from "../gateway/client";
+import { isNumber, listed, type TimeUnit, unitOf, within } from "../page/format";
 import type { Benchmark } from "./frames";
+import { isMeasured } from "./verdicts";
 
+type Mean = Pick<Schemas["PublicSubmission"], "runtime_ms" | "runtime_interval" | "timing_status">;
 type Times = Partial<Pick<Benchmark, "runtime_ms" | "ci" | "timing" | "unproven_because">>;
 
 export function unitOfTimes(cases: readonly Times[]): TimeUnit {
@@ -19,10 +22,9 @@ export function known(one: Times, value: number | null | undefined): string {
   return within(value, ((value ?? 0) * halfOf(one)) / (one.runtime_ms ?? Number.NaN));
 }
 
-// Of the geometric mean: it is within this if each case is within its own.
-export function meanHalf(meanMs: number, cases: readonly Times[]): number {
-  const shares = cases.map((one) => halfOf(one) / (one.runtime_ms || Number.NaN)).filter(isNumber);
-  return shares.length ? (meanMs * shares.reduce((sum, share) => sum + share, 0)) / shares.length : 0;
+// The mean time of a submission in a list, with the interval that its own page has. What is only claimed has none.
+export function listedMean({ runtime_ms: ms, runtime_interval: interval, timing_status: timing }: Mean): string {
+  return listed(ms, timing === "VALID", isMeasured({ timing }) ? interval : null);
 }
 
 // Final results have no samples; those of the events before have up to 100.

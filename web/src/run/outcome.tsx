@@ -9,7 +9,7 @@ import { later } from "../page/later";
 import { Inline } from "../page/markdown";
 import { Table } from "../page/table";
 import { Benchmarks } from "./benchmarks";
-import { meanHalf, unitOfTimes, withSamples } from "./case_times";
+import { unitOfTimes, withSamples } from "./case_times";
 import { diagnostic } from "./diagnostics";
 import { Differences } from "./differences";
 import type { Benchmark, Ended, TestResult } from "./frames";
@@ -91,10 +91,20 @@ interface FiguresOf {
 }
 
 function Figures({ final, cases, fallbacks }: FiguresOf) {
-  const { avg_runtime_ms: mean, avg_gflops: gflops, total_tests: total, return_code: code, cost_usd: cost } = final;
+  const {
+    avg_runtime_ms: mean,
+    avg_runtime_interval: interval,
+    avg_gflops: gflops,
+    total_tests: total,
+    return_code: code,
+    cost_usd: cost,
+  } = final;
   const isShown = isMeasured(final);
   const figures: [string, string | null | undefined][] = [
-    [final.simulated ? "Simulated mean" : "Mean runtime", isShown && isNumber(mean) ? shownMean(mean, cases) : null],
+    [
+      final.simulated ? "Simulated mean" : "Mean runtime",
+      isShown && isNumber(mean) ? shownMean(mean, interval, cases) : null,
+    ],
     ["Mean GFLOP/s", isShown && isNumber(gflops) ? figure(gflops) : null],
     ["Tests passed", total ? `${final.passed_tests ?? total} / ${total}` : null],
     ["Converged", final.converged === false && isNumber(mean) ? "no" : null],
@@ -117,8 +127,8 @@ function Figures({ final, cases, fallbacks }: FiguresOf) {
 }
 
 // Of the geometric mean; its unit is that of the table below.
-function shownMean(mean: number, cases: Benchmark[]): string {
-  return measured(mean, meanHalf(mean, cases), unitOfTimes(cases.length ? cases : [{ runtime_ms: mean }]));
+function shownMean(mean: number, interval: number | null | undefined, cases: Benchmark[]): string {
+  return measured(mean, mean * (interval ?? 0), unitOfTimes(cases.length ? cases : [{ runtime_ms: mean }]));
 }
 
 // Text that people scroll, with the keyboard too.

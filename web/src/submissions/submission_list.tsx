@@ -7,11 +7,12 @@ import type { Schemas } from "../gateway/client";
 import * as queries from "../gateway/queries";
 import { submissionAddress } from "../page/addresses";
 import { guarded } from "../page/alert";
-import { ago, dollars, listed } from "../page/format";
+import { ago, dollars } from "../page/format";
 import { Select } from "../page/select";
 import { Table } from "../page/table";
 import { pages } from "../pages";
 import { MODES } from "../request/form";
+import { listedMean } from "../run/case_times";
 import { cancel } from "../run/following";
 import { Badge } from "../run/history";
 import { ChangeDialog, seenBy } from "./change_dialog";
@@ -130,7 +131,7 @@ function cells(one: Submission, isChosen: boolean, onChoose: () => void, onChang
     one.hardware ?? one.gpu_type,
     <Badge key="badge" {...one} />,
     one.total_tests === null ? "" : `${one.passed_tests ?? 0} of ${one.total_tests}`,
-    listed(one.runtime_ms, one.timing_status === "VALID", one.shown_interval),
+    listedMean(one),
     dollars(one.cost_usd),
     ago(one.create_time),
     <button key="change" type="button" class="link-button" onClick={onChange}>

@@ -8,10 +8,11 @@ import { api, given, type Schemas } from "../gateway/client";
 import * as queries from "../gateway/queries";
 import { submissionAddress } from "../page/addresses";
 import { askAgain } from "../page/alert";
-import { ago, count, listed } from "../page/format";
+import { ago, count } from "../page/format";
 import { NotFound } from "../page/not_found";
 import { Table } from "../page/table";
 import { pages } from "../pages";
+import { listedMean } from "../run/case_times";
 import { Badge } from "../run/history";
 import { calendarOf } from "./calendar";
 
@@ -175,7 +176,7 @@ function cells(one: Schemas["PublicSubmission"]) {
     </Link>,
     one.mode,
     <Badge key="badge" {...one} />,
-    listed(one.runtime_ms, one.timing_status === "VALID", one.shown_interval),
+    listedMean(one),
     [one.gpu_type, one.dtype].filter(Boolean).join(", "),
     ago(one.create_time),
   ];

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from alembic.migration import MigrationContext
 from alembic.operations import Operations
-from sqlalchemy import Connection, delete, select
+from sqlalchemy import Connection, delete, select, update
 from wavepool.executor.v1.run_event_pb2 import TIMING_UNPROVEN
 from wavepool.submission.v1.submission_pb2 import RUN_MODE_CHECK, RUN_MODE_SAMPLE
 
@@ -21,10 +21,10 @@ from services.scheduler.jobs.states import JobState
 from services.scheduler.jobs.timing import RankingKey
 from services.scheduler.store.job_store import JobStore
 from services.scheduler.store.ranking_reader import Progress, RankingReader
-from services.scheduler.store.tables import problem_attempts, problem_solvers, submission_days
+from services.scheduler.store.tables import problem_attempts, problem_solvers, proven_times, submission_days
 from submissions.visibility import Visibility
 from tests.services.scheduler.jobs import START, a_job
-from tests.services.scheduler.timed_jobs import ended
+from tests.services.scheduler.timed_jobs import case, ended
 
 KEY = RankingKey("leaky-relu", "MI300X", "float32", "cold")
 
@@ -49,6 +49,26 @@ async def test_each_user_is_ranked_by_the_best_time_of_theirs(store: JobStore, r
     assert found.own is not None
     assert (found.own.rank, found.own.runtime_ns, found.users) == (4, 40.0, 4)
     assert (await rankings.ranking(KEY, 3, "nobody")).own is None
+
+
+async def test_times_of_rankings_and_records_have_their_intervals(store: JobStore, rankings: RankingReader) -> None:
+    cases = [case("a", 10.0, spread=0.1), case("b", 20.0, spread=0.3)]
+    await ended(store, 1, user_id="ada", cases=cases, mean_runtime_ns=14.0)
+    [best] = (await rankings.ranking(KEY, 3, "ada")).best
+    records, own = await rankings.records(KEY, "ada")
+    assert [one.interval for one in (best, *records, *own)] == [pytest.approx(0.2)] * 3
+
+
+async def test_times_of_before_get_their_intervals_from_the_results(
+    store: JobStore, rankings: RankingReader, database: Database
+) -> None:
+    await ended(store, 1, user_id="ada", cases=[case("a", 10.0, spread=0.1)])
+    await ended(store, 2, user_id="bob")
+    async with database.transaction() as connection:
+        await connection.execute(update(proven_times).values(interval=7.0))
+        await connection.run_sync(import_module("services.scheduler.migrations.versions.0033_intervals_of_times").fill)
+    found = await rankings.ranking(KEY, 3)
+    assert {one.user_id: one.interval for one in found.best} == {"ada": pytest.approx(0.1), "bob": 0}
 
 
 async def test_a_ranking_tells_which_jobs_are_public(store: JobStore, rankings: RankingReader) -> None:
