@@ -155,7 +155,7 @@ async def test_texts_about_our_faults_stay_with_the_owner(gateway: RunningGatewa
 async def test_no_answer_tells_others_what_is_the_owners_own_business(gateway: RunningGateway) -> None:
     await share(gateway, PUBLIC)
     # The scheduler looks for a job in the caller's accounts only.
-    gateway.refusals["ExplainJob"] = refusal(grpc.StatusCode.NOT_FOUND, "There is no job 'job_1' in this account.")
+    gateway.refusals["ExplainJob"] = refusal(grpc.StatusCode.NOT_FOUND, "This account has no job 'job_1'.")
     paths = [
         path.replace("{submission_id}", "job_1")
         for path, operations in gateway.app.openapi()["paths"].items()

@@ -66,7 +66,7 @@ class JobNotFoundError(SchedulerError):
     """The account has no such job."""
 
     def __init__(self, job_id: str) -> None:
-        super().__init__(f"There is no job {job_id[:80]!r} in this account.")
+        super().__init__(f"This account has no job {job_id[:80]!r}.")
 
 
 class ReservationNotFoundError(SchedulerError):

@@ -90,11 +90,19 @@ async def test_the_second_one_is_chosen_from_those_that_were_timed_in_the_same_w
 
 
 @pytest.mark.usefixtures("both")
-async def test_a_source_that_cannot_be_read_says_why(web: BrowserPage) -> None:
+async def test_where_only_two_can_be_compared_no_third_is_missing(web: BrowserPage) -> None:
+    await open_comparison(web)
+    choice = web.page.locator("[aria-labelledby=choice-heading]")
+    await expect(choice).to_contain_text("No third submission of yours was timed in the same way")
+
+
+@pytest.mark.usefixtures("both")
+async def test_a_submission_that_is_not_there_is_named_where_it_is_missing(web: BrowserPage) -> None:
     await open_comparison(web, "base=job_1&other=job_nobody")
-    source = web.page.locator("[aria-labelledby=diff-heading]")
-    await expect(source).to_contain_text("job_nobody")
-    await expect(source).not_to_contain_text("Reading")
+    for part in ("diff-heading", "speed-heading"):
+        section = web.page.locator(f"[aria-labelledby={part}]")
+        await expect(section).to_contain_text("There is no submission job_nobody that you may see.")
+        await expect(section).not_to_contain_text("Reading")
     web.complaints.clear()  # the browser's own lines for the 404s
 
 

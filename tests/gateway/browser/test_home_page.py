@@ -25,6 +25,21 @@ async def test_whoever_is_not_signed_in_is_told_what_this_is_and_the_way_in(
     await expect(web.page.locator("h1")).to_have_text("Your work")
 
 
+async def test_the_way_in_says_so_and_is_the_persons_name_after_it(web: BrowserPage, gateway: RunningGateway) -> None:
+    await web.page.goto(gateway.url)
+    button = web.page.locator("#token-button")
+    await expect(button).to_have_text("Sign in")
+    await web.open()
+    await expect(button).to_have_text("demo")
+    await button.click()
+    await expect(web.page.locator("#token-heading")).to_have_text("Signed in as demo")
+    await expect(web.page.locator("#token-input")).to_be_hidden()
+    assert await web.accessibility() == []
+    await web.page.click("text=Your profile")
+    await web.page.wait_for_url("**/users/demo")
+    await expect(web.page.locator("#token-dialog")).to_be_hidden()
+
+
 async def test_the_first_page_leads_on_to_the_problem_and_the_runs_of_before(
     web: BrowserPage, gateway: RunningGateway
 ) -> None:
@@ -40,7 +55,7 @@ async def test_the_first_page_leads_on_to_the_problem_and_the_runs_of_before(
     tops = await web.page.locator(".sums >> nth=0").evaluate("(it) => [...it.children].map((one) => one.offsetTop)")
     assert tops[0] == tops[1] < tops[2]
     await expect(web.page.locator("main")).to_contain_text("More submissions now")
-    await expect(web.page.locator("tbody tr").first).to_contain_text("full")
+    await expect(web.page.locator("tbody tr").first).to_contain_text("Full")
     await web.page.click("#go-on")
     await web.is_ready()
     assert web.page.url == gateway.url + PROBLEM_PAGE

@@ -71,12 +71,12 @@ async def test_the_list_shows_what_was_reached_and_is_filtered_and_sorted_by_it(
     await expect(rows).to_have_count(3)
     cells = [await row.locator("td").all_inner_texts() for row in await rows.all()]
     assert [row[:6] for row in cells] == [
-        ["Relu", "easy", "", NO_TIME, NO_TIME, "0"],
-        ["Softmax", "easy", "solved", "2 ms", "1.5 ms", "9"],
-        ["Vector-Addition", "easy", "tried", NO_TIME, "9 µs", "4"],
+        ["Relu", "Easy", "", NO_TIME, NO_TIME, "0"],
+        ["Softmax", "Easy", "Solved", "2 ms", "1.5 ms", "9"],
+        ["Vector-Addition", "Easy", "Tried", NO_TIME, "9 µs", "4"],
     ]
     await expect(web.page.locator("#times")).to_have_text("Times: float32, MI300X, cold.")
-    await expect(web.page.locator(".badge.good")).to_have_text("solved")
+    await expect(web.page.locator(".badge.good")).to_have_text("Solved")
     await web.page.get_by_role("button", name="Record").click()
     await expect(rows.locator("a")).to_have_text(["Vector-Addition", "Softmax", "Relu"])
     await web.page.get_by_label("Status").select_option("tried")

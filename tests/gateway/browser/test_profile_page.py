@@ -40,7 +40,7 @@ async def test_a_profile_shows_what_was_solved_when_and_what_is_public(
     await web.page.goto(f"{gateway.url}/users/ada")
     await expect(web.page.locator("h1")).to_have_text("ada")
     solved = web.page.get_by_role("table", name="Solved problems by difficulty").locator("tbody tr")
-    await expect(solved).to_have_text(["EASY230", "HARD09"])
+    await expect(solved).to_have_text(["Easy230", "Hard09"])
     await expect(web.page.get_by_role("img", name="5 submissions on 2 days of the last year")).to_be_visible()
     assert (await web.page.locator(".calendar .level-2").get_attribute("d") or "").count("M") == 1
     await web.page.click("summary")
@@ -86,7 +86,8 @@ async def test_ones_own_profile_is_reached_from_every_page_and_switched_off_ther
     own = {"user_id": "user_user", "name": "demo", "visibility": "PROFILE_VISIBILITY_PUBLIC"}
     gateway.services.answers["GetProfile"] = {"profile": own}
     await web.open()
-    await web.page.click("#who")
+    await web.page.click("#token-button")
+    await web.page.click("text=Your profile")
     await web.page.wait_for_url("**/users/demo")
     switch = web.page.locator("#profile-switch")
     await expect(switch).to_be_checked()

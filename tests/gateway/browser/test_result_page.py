@@ -349,10 +349,32 @@ async def test_all_samples_are_drawn_over_time(web: BrowserPage, services: Scrip
     await web.page.click(".distribution summary >> text=All samples over time >> nth=0")
     await expect(web.page.locator(".samples .dots")).to_have_count(4)
     assert (await web.page.locator(".samples .dots").first.get_attribute("d") or "").count("h0") == 2500
+    names = await web.texts(".samples text")
+    assert names == ["50 µs", "55 µs", "60 µs", "session 1", "session 2", "session 3", "session 4"]
     await expect(web.page.locator(".trace")).to_have_count(3)
     await expect(web.page.locator(".trace").first).to_contain_text("Clock: 2,051 to 2,100 MHz")
     assert (await web.texts(".distribution >> nth=0 >> [open] td"))[:3] == ["1", "2500", "1"]
     assert await web.accessibility() == []
+
+
+async def test_one_slow_call_does_not_squeeze_the_samples_and_is_said_to_be_cut(
+    web: BrowserPage, services: ScriptedServices
+) -> None:
+    samples = [0.05 + 0.001 * (at % 7) for at in range(20)]
+    sessions = [{"session": 1, "samples_ms": [*samples, 3.0], "replaced": []}]
+    cases = [{"test_id": 1, "name": "n = 1024", "sessions": sessions, "instruments": []}]
+    submitted(services, whole_run(FULL, timed()))
+    await web.page.route("**/samples?test_id=1", lambda route: route.fulfill(json={"id": "job_1", "cases": cases}))
+    await open_result(web)
+    await web.page.click(".distribution summary >> text=All samples over time >> nth=0")
+    plot = web.page.locator(".distribution").first
+    await expect(plot).to_contain_text("Of 21, 1 is slower and drawn at the upper edge; the slowest took 3,000 µs.")
+    # All but that one use the height.
+    heights = await web.page.locator(".samples .dots").evaluate(
+        "(it) => it.getAttribute('d').split('M').slice(1).map((dot) => Number(dot.split(' ')[1].replace('h0', '')))"
+    )
+    assert max(heights) - sorted(heights)[1] > 50
+    assert (await web.texts(".distribution >> nth=0 >> [open] td"))[-1] == "3,000 µs"
 
 
 async def test_samples_that_are_not_kept_are_said_to_be_missing(web: BrowserPage, services: ScriptedServices) -> None:
@@ -375,6 +397,35 @@ async def test_a_sample_that_failed_marks_what_is_not_equal(web: BrowserPage, se
     services.scheduler.jobs["job_1"].spec.submission.mode = submission_pb2.RUN_MODE_SAMPLE
     await open_result(web)
     await expect(web.page.locator("#outcome mark")).to_have_text(["-0.25"])
+
+
+@pytest.mark.parametrize("width", [390, 1440])
+async def test_the_same_element_of_yours_and_of_the_expected_output_is_at_the_same_place(
+    web: BrowserPage, services: ScriptedServices, width: int
+) -> None:
+    values = ",".join(str(at / 7) for at in range(200))
+    sample = run_event_pb2.Sample(
+        input_json='{"input":[1.0,-2.0],"alpha":0.1}',
+        output_json=f'{{"output":[{values},-3.5]}}',
+        expected_output_json=f'{{"output":[{values},-123.25]}}',
+    )
+    failed = run_event_pb2.Finished(verdict=run_event_pb2.VERDICT_WRONG_ANSWER, sample=sample)
+    submitted(services, whole_run(submission_pb2.RUN_MODE_SAMPLE, failed))
+    services.scheduler.jobs["job_1"].spec.submission.mode = submission_pb2.RUN_MODE_SAMPLE
+    await web.page.set_viewport_size({"width": width, "height": 900})
+    await open_result(web)
+    logs = web.page.locator(".sample .log")
+    await expect(logs).to_have_count(3)
+    given, yours, expected = [await log.bounding_box() or {} for log in await logs.all()]
+    assert given["x"] == yours["x"] == expected["x"]
+    assert given["width"] == yours["width"] == expected["width"]
+    assert given["y"] < yours["y"] < expected["y"]
+    # Whoever scrolls one scrolls all.
+    shown = await web.page.locator(".sample").evaluate("(it) => it.scrollWidth - it.clientWidth")
+    assert shown > 300
+    assert set(await logs.evaluate_all("(logs) => logs.map((it) => it.scrollWidth - it.clientWidth)")) == {0}
+    assert await web.overflow_pixels() == 0
+    assert await web.accessibility() == []
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -229,6 +229,34 @@ async def test_one_line_says_what_is_chosen_and_a_new_tab_begins_with_it(web: Br
     await expect(tab.locator("#chosen")).to_have_text("Benchmark · MI300X · cold caches · profile")
 
 
+async def test_the_open_options_leave_the_editor_most_of_the_height(web: BrowserPage) -> None:
+    await web.page.set_viewport_size({"width": 1440, "height": 900})
+    await web.open()
+    await web.open_options()
+    sizes = [await web.page.locator(place).bounding_box() or {} for place in ("#editor", "#extras", "#code-pane")]
+    editor, options, pane = (size["height"] for size in sizes)
+    assert editor > 0.45 * pane
+    assert editor > 1.5 * options
+    assert await web.page.locator("#code-pane").evaluate("(it) => it.scrollHeight - it.clientHeight") == 0
+    await web.page.fill("#problem-def", "class mine: ...")
+    assert await web.accessibility() == []
+
+
+async def test_credit_that_does_not_cover_a_run_is_said_to_before_it_is_sent(
+    web: BrowserPage, gateway: RunningGateway
+) -> None:
+    answers = gateway.services.answers
+    await web.open()
+    await expect(web.page.locator("#quote")).to_contain_text("at most $0.50")
+    await expect(web.page.locator("#missing-credit")).to_be_hidden()
+    answers["GetBalance"] = {"account_id": "acc_user", "account_name": "demo", "available_micros": 0}
+    await web.page.reload()
+    await expect(web.page.locator("#missing-credit")).to_contain_text(
+        "Your credit of $0.00 does not cover the $0.50 that it puts on hold, so it would be refused."
+    )
+    await looks_right(web)
+
+
 async def test_types_that_the_pool_neither_has_nor_can_start_are_marked(web: BrowserPage) -> None:
     await web.open()
     await web.open_options()

@@ -58,6 +58,25 @@ async def test_a_run_of_the_cpu_device_says_so_and_can_be_filtered_by(
     await expect(web.page.locator(".facts")).to_contain_text("cpu (asked for MI300X)")
 
 
+async def test_what_can_be_chosen_is_in_words(
+    web: BrowserPage, gateway: RunningGateway, services: ScriptedServices
+) -> None:
+    services.scheduler.put_job(SPEC, job_id="job_1")
+    await web.open()
+    await web.page.goto(f"{gateway.url}/submissions?problem=vector-addition")
+    await expect(web.page.locator(".submissions tbody tr")).to_have_count(1)
+    shown = {
+        name: await web.page.get_by_label(name).locator("option").all_inner_texts()
+        for name in ("Result", "Mode", "GPU", "Order")
+    }
+    assert shown["Result"][:3] == ["Any", "Under way", "Accepted"]
+    assert {"Wrong answer", "Time limit exceeded"} < set(shown["Result"])
+    assert shown["Mode"][:3] == ["Any", "Full", "Check"]
+    assert shown["GPU"][:2] == ["Any", "MI300X"]
+    assert shown["Order"] == ["Newest first", "Fastest first"]
+    assert (await web.texts(".submissions tbody td"))[2:4] == ["Full", "Queued"]
+
+
 async def test_several_that_run_are_cancelled_together_if_they_are_meant(
     web: BrowserPage, gateway: RunningGateway, services: ScriptedServices
 ) -> None:

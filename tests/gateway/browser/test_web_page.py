@@ -471,6 +471,9 @@ async def test_cancel_button_ends_the_run(web: BrowserPage, services: ScriptedSe
     await web.page.wait_for_selector(".verdict.warn >> text=Cancelled")
     assert services.scheduler.cancelled == ["job_1"]
     await expect(web.page.locator("#cancel-button")).to_be_hidden()
+    # Nothing failed, so nothing is red.
+    assert await web.texts(".stage.stopped .stage-name") == ["Machine"]
+    await expect(web.page.locator(".stage.failed")).to_have_count(0)
 
 
 @pytest.mark.parametrize(

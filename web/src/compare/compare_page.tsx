@@ -8,7 +8,7 @@ import * as queries from "../gateway/queries";
 import { compareAddress, submissionAddress } from "../page/addresses";
 import { ago, inUnit, type TimeUnit, unitOf, within } from "../page/format";
 import { later } from "../page/later";
-import { NotFound } from "../page/not_found";
+import { NotFound, noSubmission } from "../page/not_found";
 import { Table } from "../page/table";
 import { pages } from "../pages";
 import { endTitle, timingWord } from "../run/verdicts";
@@ -58,6 +58,7 @@ export default function ComparePage() {
 function Compared({ base, other }: { base: string; other: string }) {
   const doubt = useDoubt(base, other);
   const { data: answer, error } = useQuery(queries.comparison(base, other));
+  const gone = useGone(base, other);
   return (
     <>
       <section class="card" aria-labelledby="speed-heading">
@@ -66,20 +67,29 @@ function Compared({ base, other }: { base: string; other: string }) {
             {other} against {base}
           </h2>
         </div>
-        {error ? <p class="empty">{error.message}</p> : null}
-        {!answer && !error ? READING : null}
-        {answer && "refused" in answer ? (
+        {gone || error ? <p class="empty">{gone || error?.message}</p> : null}
+        {gone || error || answer ? null : READING}
+        {!gone && answer && "refused" in answer ? (
           <div class="verdict warn">
             <strong>They cannot be compared</strong>
             <p>{answer.refused}</p>
           </div>
         ) : null}
-        {answer && !("refused" in answer) ? <Speed comparison={answer} doubt={doubt} /> : null}
+        {!gone && answer && !("refused" in answer) ? <Speed comparison={answer} doubt={doubt} /> : null}
       </section>
       <Sources base={base} other={other} />
       <Choice base={base} other={other} />
     </>
   );
+}
+
+// Which of them is not there, in the words of the other pages; empty if both are.
+function useGone(base: string, other: string): string {
+  const errors = [useQuery(queries.submission(base)).error, useQuery(queries.submission(other)).error];
+  return [base, other]
+    .filter((_, at) => (errors[at] as { status?: number } | null)?.status === 404)
+    .map(noSubmission)
+    .join(" ");
 }
 
 // Why the times themselves are in doubt; empty if both are proven.
@@ -145,13 +155,14 @@ function Sources({ base, other }: { base: string; other: string }) {
   const [first, second] = [useQuery(queries.submission(base)), useQuery(queries.submission(other))];
   const [one, another] = [first.data?.code, second.data?.code];
   const error = first.error ?? second.error;
+  const gone = useGone(base, other);
   return (
     <section class="card" aria-labelledby="diff-heading">
       <div class="card-head">
         <h2 id="diff-heading">Source</h2>
       </div>
       {error ? (
-        <p class="empty">{error.message}</p>
+        <p class="empty">{gone || error.message}</p>
       ) : one === undefined || another === undefined ? (
         READING
       ) : one === another ? (
@@ -178,7 +189,7 @@ function Instructions({ base, other }: { base: string; other: string }) {
 
 function Choice({ base, other = "" }: { base: string; other?: string }) {
   const { data, error } = useQuery(queries.comparableTo(base));
-  const candidates = (data?.submissions ?? []).filter(({ id }) => id !== other);
+  const candidates = (data?.submissions ?? []).filter(({ id }) => id !== base && id !== other);
   return (
     <section class="card" aria-labelledby="choice-heading">
       <div class="card-head">
@@ -201,7 +212,8 @@ function Choice({ base, other = "" }: { base: string; other?: string }) {
       ) : null}
       {data && !candidates.length ? (
         <p class="empty">
-          No other submission of yours was timed in the same way: same problem, element type, GPU and timing.
+          No {other ? "third" : "other"} submission of yours was timed in the same way: same problem, element type, GPU
+          and timing.
         </p>
       ) : null}
     </section>

@@ -6,7 +6,6 @@ import { costs, me } from "../gateway/queries";
 import { nameOf } from "../gateway/sign_in";
 import icon from "../icon.svg";
 import { pages } from "../pages";
-import { userAddress } from "./addresses";
 import { asksForToken, hasToken } from "./alert";
 import { dollars } from "./format";
 import { switchTheme } from "./theme";
@@ -22,7 +21,7 @@ export function Header() {
         <span>Wavepool</span>
       </Link>
       <nav class="header-actions" aria-label="Account and settings">
-        {hasToken.value ? <Account /> : null}
+        {hasToken.value ? <Credit /> : null}
         <Link class="quiet-link" href={pages.problems}>
           Problems
         </Link>
@@ -51,36 +50,31 @@ export function Header() {
         </button>
         <button
           id="token-button"
-          class="button"
+          class="button person"
           type="button"
           onClick={() => {
             asksForToken.value = "";
           }}
         >
-          Token
+          {hasToken.value ? <Name /> : "Sign in"}
         </button>
       </nav>
     </header>
   );
 }
 
-function Account() {
-  const user = useQuery(me).data;
+function Credit() {
   const credit = useQuery(costs).data?.available_usd;
-  return (
-    <>
-      {user ? (
-        <Link id="who" class="who" href={userAddress(user.user_name)} title="Your profile">
-          {nameOf(user)}
-        </Link>
-      ) : null}
-      {credit === undefined ? null : (
-        <span id="credit" class="credit">
-          {dollars(credit)} credit
-        </span>
-      )}
-    </>
+  return credit === undefined ? null : (
+    <span id="credit" class="credit">
+      {dollars(credit)} credit
+    </span>
   );
+}
+
+function Name() {
+  const user = useQuery(me).data;
+  return <span id="who">{user ? nameOf(user) : "Account"}</span>;
 }
 
 // Past what every page begins with: to the editor if there is one.

@@ -4,6 +4,10 @@ import type { ComponentChildren } from "preact";
 import { Link } from "wouter-preact";
 import { pages } from "../pages";
 
+export function noSubmission(id: string): string {
+  return `There is no submission ${id} that you may see.`;
+}
+
 export function NotFound({ what, children }: { what: string; children?: ComponentChildren }) {
   return (
     <main class="notice card">

@@ -5,13 +5,13 @@ export function Select({
   value,
   options,
   names = {},
-  anyway = "any",
+  anyway = "Any",
   onChange,
 }: {
   name: string;
   value: string;
   options: readonly string[];
-  // Of options that are called otherwise than their value.
+  // Of options that are called otherwise than their value; one that has none is shown as it is.
   names?: Record<string, string>;
   // What no choice is called; empty if there is always one.
   anyway?: string;
@@ -24,7 +24,7 @@ export function Select({
         {anyway ? <option value="">{anyway}</option> : null}
         {[...new Set([...options, ...(value ? [value] : [])])].map((option) => (
           <option value={option} key={option}>
-            {names[option] ?? option.toLowerCase()}
+            {names[option] ?? option}
           </option>
         ))}
       </select>

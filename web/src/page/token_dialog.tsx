@@ -1,11 +1,14 @@
 // Asks for the API token, or sends people to the identity provider if the gateway has one.
 
+import { useQuery } from "@tanstack/preact-query";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { Link } from "wouter-preact";
 import type { ApiError } from "../gateway/api_error";
 import { api, bearer, given, type Schemas } from "../gateway/client";
 import { goOnWithToken } from "../gateway/event_stream";
-import { queries, signInOptions } from "../gateway/queries";
+import * as queries from "../gateway/queries";
 import * as signIn from "../gateway/sign_in";
+import { userAddress } from "./addresses";
 import { alert, asksForToken, hasToken } from "./alert";
 import * as store from "./store";
 
@@ -15,6 +18,9 @@ export function TokenDialog() {
   const input = useRef<HTMLInputElement>(null);
   const [failure, setFailure] = useState("");
   const [canSignIn, setCanSignIn] = useState(false);
+  // Of a token that has ended, it is the way in that is wanted.
+  const me = useQuery({ ...queries.me, enabled: hasToken.value && reason === "" }).data;
+  const user = hasToken.value && reason === "" ? me : undefined;
   useEffect(() => {
     if (reason === null) {
       dialog.current?.close();
@@ -38,7 +44,7 @@ export function TokenDialog() {
     alert.value = null;
     hasToken.value = true;
     goOnWithToken();
-    await queries.resetQueries();
+    await queries.queries.resetQueries();
   }
 
   async function forget(): Promise<void> {
@@ -75,10 +81,22 @@ export function TokenDialog() {
           void accept();
         }}
       >
-        <h2 id="token-heading">Sign in</h2>
+        <h2 id="token-heading">{user ? `Signed in as ${signIn.nameOf(user)}` : "Sign in"}</h2>
+        {user ? (
+          <p>
+            <Link
+              href={userAddress(user.user_name)}
+              onClick={() => {
+                asksForToken.value = null;
+              }}
+            >
+              Your profile
+            </Link>
+          </p>
+        ) : null}
         {reason === null ? null : <SignInOffer onFailure={setFailure} onOffer={setCanSignIn} />}
-        <details class="token-part" open={!canSignIn}>
-          <summary>With an API token</summary>
+        <details class="token-part" open={!canSignIn && !user}>
+          <summary>{user ? "With another API token" : "With an API token"}</summary>
           <p>
             <code>wavepool up</code> prints a link that signs you in once, and leaves a token in{" "}
             <code>.wavepool/token</code>. This browser makes a token of its own of it, for 30 days, and remembers that.
@@ -95,9 +113,11 @@ export function TokenDialog() {
           {failure}
         </p>
         <div class="dialog-actions">
-          <button id="token-forget" class="button" type="button" onClick={() => void forget()}>
-            {store.signedIn() ? "Sign out" : "Forget"}
-          </button>
+          {store.token() ? (
+            <button id="token-forget" class="button" type="button" onClick={() => void forget()}>
+              {store.signedIn() ? "Sign out" : "Forget this token"}
+            </button>
+          ) : null}
         </div>
       </form>
     </dialog>
@@ -115,7 +135,7 @@ function SignInOffer({
   const [hint, setHint] = useState("");
   useEffect(() => {
     // Asked for again each time: it may have been set up meanwhile.
-    queries.fetchQuery({ ...signInOptions, staleTime: 0 }).then(
+    queries.queries.fetchQuery({ ...queries.signInOptions, staleTime: 0 }).then(
       (offer) => {
         setOptions(offer.enabled ? offer : null);
         onOffer(offer.enabled);

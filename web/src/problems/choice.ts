@@ -73,6 +73,10 @@ export function difficultiesOf(problems: Problem[]): string[] {
   return [...new Set(problems.map(({ difficulty }) => difficulty.toUpperCase()))].filter(Boolean).sort(byDifficulty);
 }
 
+export function difficultyName(difficulty: string): string {
+  return difficulty.slice(0, 1).toUpperCase() + difficulty.slice(1).toLowerCase();
+}
+
 function compared(one: Problem, other: Problem, column: Column): number {
   switch (column) {
     case "title":

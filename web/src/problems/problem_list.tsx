@@ -8,19 +8,21 @@ import { problemAddress } from "../page/addresses";
 import { hasToken } from "../page/alert";
 import { count, listed } from "../page/format";
 import { Select } from "../page/select";
+import { CPU_NAMES } from "../request/words";
 import {
   type Choice,
   type Column,
   choiceOf,
   chosen,
   difficultiesOf,
+  difficultyName,
   type Problem,
   queryOf,
   STATUSES,
   sortedBy,
 } from "./choice";
 
-const STATUS_NAMES: Record<string, string> = { none: "not tried", tried: "tried", solved: "solved" };
+const STATUS_NAMES: Record<string, string> = { none: "Not tried", tried: "Tried", solved: "Solved" };
 const STATUS_CLASSES: Record<string, string> = { tried: "warn", solved: "good" };
 
 const COLUMNS: [Column, string, string][] = [
@@ -122,7 +124,7 @@ function Row({ problem, isRanked }: { problem: Problem; isRanked: boolean }) {
       </td>
       <td>
         {difficulty ? (
-          <span class={`badge difficulty ${difficulty.toLowerCase()}`}>{difficulty.toLowerCase()}</span>
+          <span class={`badge difficulty ${difficulty.toLowerCase()}`}>{difficultyName(difficulty)}</span>
         ) : (
           ""
         )}
@@ -180,6 +182,7 @@ function Filters({
         name="Difficulty"
         value={choice.difficulty}
         options={difficultiesOf(problems)}
+        names={Object.fromEntries(difficultiesOf(problems).map((one) => [one, difficultyName(one)]))}
         onChange={(difficulty) => onChange({ difficulty })}
       />
       <Select
@@ -205,7 +208,8 @@ function Filters({
         name="GPU"
         value={choice.gpuType}
         options={[...otherGpus, CPU]}
-        anyway={defaultGpu ?? "default"}
+        names={CPU_NAMES}
+        anyway={defaultGpu ?? "Default"}
         onChange={(gpuType) => onChange({ gpuType })}
       />
     </search>

@@ -7,10 +7,12 @@ import * as queries from "../gateway/queries";
 import { leaderboardAddress, problemAddress } from "../page/addresses";
 import { Select } from "../page/select";
 import * as store from "../page/store";
+import { CPU_NAMES, TIMINGS } from "../request/words";
 import { Ranking, rankingQueryOf, type Way } from "./ranking";
 import { Records } from "./records";
 
-const TIMINGS = ["cold", "hot", "first-call"] as const;
+const MODES_OF_TIMING = ["cold", "hot", "first-call"] as const;
+
 export default function Leaderboard({ problem = "" }: { problem?: string }) {
   const [query] = useSearchParams();
   const problems = useQuery(queries.problems).data?.problems;
@@ -69,21 +71,23 @@ function Ways({
         name="GPU"
         value={way.gpuType}
         options={[...gpuTypes.slice(1), queries.CPU]}
-        anyway={gpuTypes[0] ?? "default"}
+        names={CPU_NAMES}
+        anyway={gpuTypes[0] ?? "Default"}
         onChange={(gpuType) => onChange({ gpuType })}
       />
       <Select
         name="Element type"
         value={way.dtype}
         options={dtypes.slice(1)}
-        anyway={dtypes[0] ?? "default"}
+        anyway={dtypes[0] ?? "Default"}
         onChange={(dtype) => onChange({ dtype })}
       />
       <Select
         name="Timing"
         value={way.timing}
-        options={TIMINGS}
-        anyway="the GPU's own"
+        options={MODES_OF_TIMING}
+        names={TIMINGS}
+        anyway="The GPU's own way"
         onChange={(timing) => onChange({ timing })}
       />
     </>

@@ -23,21 +23,23 @@ export function Options({ form, gpuTypes, onChange }: Part & { gpuTypes: string[
       <summary>
         Options: <span id="chosen">{chosen(form)}</span>
       </summary>
-      <Modes form={form} onChange={onChange} />
-      <Measuring form={form} onChange={onChange} />
-      <Gpus form={form} gpuTypes={gpuTypes} onChange={onChange} />
-      <TextField
-        id="launch-plan"
-        label="Launch plan: JSON, for a source of kernels only"
-        value={form.launchPlan}
-        onInput={(launchPlan) => onChange({ launchPlan })}
-      />
-      <TextField
-        id="problem-def"
-        label="Problem definition: a Python class, in place of the catalogue's problem"
-        value={form.definition}
-        onInput={(definition) => onChange({ definition })}
-      />
+      <div class="extras-content">
+        <Modes form={form} onChange={onChange} />
+        <Measuring form={form} onChange={onChange} />
+        <Gpus form={form} gpuTypes={gpuTypes} onChange={onChange} />
+        <TextField
+          id="launch-plan"
+          label="Launch plan: JSON, for a source of kernels only"
+          value={form.launchPlan}
+          onInput={(launchPlan) => onChange({ launchPlan })}
+        />
+        <TextField
+          id="problem-def"
+          label="Problem definition: a Python class, in place of the catalogue's problem"
+          value={form.definition}
+          onInput={(definition) => onChange({ definition })}
+        />
+      </div>
     </details>
   );
 }

@@ -5,7 +5,7 @@ import * as queries from "../gateway/queries";
 import { useSettled } from "../page/settled";
 import type { Form } from "./form";
 import type { Refusal } from "./refusal";
-import { MODES, mostWords } from "./words";
+import { MODES, missingCredit, mostWords } from "./words";
 
 const QUOTE_AFTER_MS = 250;
 
@@ -55,9 +55,16 @@ export function RunBar({
 function Most({ form }: { form: Form }) {
   const asked = useSettled(form, QUOTE_AFTER_MS);
   const { data } = useQuery(queries.quote(asked));
+  const credit = useQuery(queries.costs).data?.available_usd;
+  const missing = data && credit !== undefined ? missingCredit(data, credit) : "";
   return (
-    <span id="quote" class="hint" title="What a submission puts on hold; you pay for the time that it takes">
-      {data ? mostWords(data, asked) : ""}
-    </span>
+    <>
+      <span id="quote" class="hint" title="What a submission puts on hold; you pay for the time that it takes">
+        {data ? mostWords(data, asked) : ""}
+      </span>
+      <p id="missing-credit" class="warning" role="status" hidden={!missing}>
+        {missing}
+      </p>
+    </>
   );
 }

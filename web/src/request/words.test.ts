@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Schemas } from "../gateway/client";
 import { EMPTY_FORM, type Form } from "./form";
-import { chosen, isMissing, mostWords } from "./words";
+import { chosen, isMissing, missingCredit, mostWords } from "./words";
 
 const FORM: Form = { ...EMPTY_FORM, gpuType: "MI300X" };
 
@@ -29,6 +29,21 @@ test.each([
   [{ ...quote(0.5), lines: [] }, {}, "at most $0.50"],
 ])("the most that it costs is never said to be less", (quoted, changes, words) => {
   expect(mostWords(quoted, { ...FORM, ...changes })).toBe(words);
+});
+
+test("credit that does not cover what a run puts on hold is said to before it is sent", () => {
+  expect(missingCredit(quote(0.5), 0)).toBe(
+    "Your credit of $0.00 does not cover the $0.50 that it puts on hold, so it would be refused. Whoever runs this service can give you credit.",
+  );
+  expect(missingCredit(quote(0.5), 0.5)).toBe("");
+  expect(missingCredit(quote(0), 0)).toBe("");
+});
+
+test("the cheapest type that will do is enough", () => {
+  const [dear] = quote(2).lines as [Schemas["QuoteLine"]];
+  const either = { ...quote(2), lines: [dear, { ...dear, gpu_type: "MI210", hour_usd: 0.995 }] };
+  expect(missingCredit(either, 1)).toBe("");
+  expect(missingCredit(either, 0.9)).toContain("$0.90");
 });
 
 test("one line says all that is chosen, and nothing that is not asked for", () => {

@@ -8,9 +8,10 @@ import * as queries from "../gateway/queries";
 import { compareAddress, problemAddress } from "../page/addresses";
 import { guarded, showFailure } from "../page/alert";
 import { dollars, isNumber, seconds } from "../page/format";
-import { NotFound } from "../page/not_found";
+import { NotFound, noSubmission } from "../page/not_found";
 import * as store from "../page/store";
 import { pages } from "../pages";
+import { modeName } from "../request/words";
 import { cancel, downloadReport, followRun } from "../run/following";
 import { LineList } from "../run/line_list";
 import type { Run } from "../run/run_state";
@@ -25,7 +26,7 @@ export default function ResultPage({ id }: { id: string }) {
   const [place, setPlace] = useState({ line: 0, asked: 0 });
   if (error && (error as { status?: number }).status === 404)
     return (
-      <NotFound what={`There is no submission ${id} that you may see.`}>
+      <NotFound what={noSubmission(id)}>
         <Link href={pages.problems}>Go to the problems</Link>
       </NotFound>
     );
@@ -105,7 +106,7 @@ function Facts({ submission }: { submission: Detail }) {
   const { problem, mode, timing, dtype, gpu_type: asked, hardware: got } = submission;
   const own = queries.isOwn(submission) ? submission : null;
   const facts: [string, string | null][] = [
-    ["Mode", [mode, timing].filter(Boolean).join(", ")],
+    ["Mode", [modeName(mode), timing].filter(Boolean).join(", ")],
     ["Element type", problem ? dtype : null],
     ["GPU", got && got !== asked ? `${got} (asked for ${asked})` : asked],
     ["Sent", instant(submission.create_time)],

@@ -5,6 +5,7 @@ import { figure, inUnit, isNumber, measured, milliseconds, type TimeUnit } from 
 import { type Column, Table } from "../page/table";
 import type { Timing } from "../request/form";
 import { halfOf, known, unitOfTimes } from "./case_times";
+import { axisOf } from "./distribution";
 import { Distribution, LEGEND } from "./distribution_plot";
 import type { Benchmark } from "./frames";
 import { Roofline } from "./roofline_plot";
@@ -165,9 +166,11 @@ function Interval({ result, unit }: { result: Benchmark; unit: TimeUnit }) {
   );
 }
 
-function Spread({ min_ms: min, max_ms: max, p5_ms: p5, p95_ms: p95, runtime_ms: median, ci }: Benchmark) {
-  if (!isNumber(min) || !isNumber(max) || !(max > min) || !isNumber(median)) return "–";
-  const place = (value: number) => 2 + ((WIDTH - 4) * (value - min)) / (max - min);
+function Spread(result: Benchmark) {
+  const { min_ms: min, max_ms: max, p5_ms: p5, p95_ms: p95, runtime_ms: median, ci } = result;
+  const axis = axisOf(result);
+  if (!axis || !isNumber(median)) return "–";
+  const place = (value: number) => 2 + (WIDTH - 4) * axis.place(value);
   const bar = (kind: string, from: number, to: number, height: number) => (
     <rect
       class={kind}

@@ -14,6 +14,16 @@ test("one very slow call does not squeeze all others, and stays at the edge", ()
   expect(axis?.place(100)).toBe(1);
 });
 
+test("one slow call of a few is cut, too: it is the 95th percentile itself", () => {
+  const axis = axisOf({ min_ms: 1, p25_ms: 1.1, p75_ms: 1.5, p95_ms: 9, max_ms: 9 });
+  expect(axis?.isCut).toBe(true);
+  expect(axis?.high).toBeCloseTo(2.7);
+  expect(axisOf({ min_ms: 1, p25_ms: 1.1, p75_ms: 1.5, p95_ms: 2, max_ms: 2.2 })).toMatchObject({
+    high: 2.2,
+    isCut: false,
+  });
+});
+
 test("times that do not differ, or are none, have no axis", () => {
   expect(axisOf({ min_ms: 1, p95_ms: 1, max_ms: 1 })).toBeNull();
   expect(axisOf({ min_ms: Number.NaN, p95_ms: 1, max_ms: 1 })).toBeNull();

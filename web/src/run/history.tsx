@@ -5,7 +5,8 @@ import type { Schemas } from "../gateway/client";
 import { problemAddress, submissionAddress } from "../page/addresses";
 import { ago, dollars } from "../page/format";
 import { Table } from "../page/table";
-import { endKind, endTitle } from "./verdicts";
+import { modeName } from "../request/words";
+import { endKind, endTitle, statusTitle } from "./verdicts";
 
 const COLUMNS = [
   { title: "Submission" },
@@ -27,11 +28,11 @@ export function History({
     return <p class="empty">You have submitted nothing {isOfProblem ? "for this problem " : ""}yet.</p>;
   const rows = submissions.map(({ id, problem, name, mode, cost_usd: cost, create_time: time, ...ends }) => [
     <Link key="link" href={problem ? problemAddress(problem, id) : submissionAddress(id)}>
-      {isOfProblem ? name || mode : problem || name || "sandbox program"}
+      {isOfProblem ? name || modeName(mode) : problem || name || "sandbox program"}
       {problem && name && !isOfProblem ? <span class="hint"> {name}</span> : null}
       <span class="visually-hidden">, {id}</span>
     </Link>,
-    mode,
+    modeName(mode),
     <Badge key="badge" {...ends} />,
     dollars(cost),
     ago(time),
@@ -42,7 +43,7 @@ export function History({
 type Ends = Pick<Schemas["Submission"], "status" | "state" | "timing_status" | "shown_interval">;
 
 export function Badge({ status, state, timing_status: timing, shown_interval }: Ends) {
-  if (!status) return <span class="badge live">{state.toLowerCase()}</span>;
+  if (!status) return <span class="badge live">{statusTitle(state)}</span>;
   return (
     <span class={`badge ${endKind(status, { timing, shown_interval })}`}>
       {endTitle(status, { timing, shown_interval })}

@@ -188,7 +188,7 @@ function finite(value: number | null, shown: (value: number) => string): string 
   return value === null ? "NaN or inf" : shown(value);
 }
 
-// Aligned, so that the same element is at the same place; of a sample that failed, what is not equal is marked.
+// Below each other and scrolled together, so that the same element is at the same place; of a sample that failed, what is not equal is marked.
 function Sample({ status, input, output, expected_output: expected }: Ended) {
   const width = Math.max(...[output, expected].flatMap(scalars).map(({ length }) => length), 0);
   const columns: [string, ComponentChildren][] = [
@@ -197,13 +197,16 @@ function Sample({ status, input, output, expected_output: expected }: Ended) {
     ["Expected", readable(expected, undefined, width)],
   ];
   return (
-    <section class="columns">
-      {columns.map(([title, value]) => (
-        <div key={title}>
-          <h3>{title}</h3>
-          <Log class="unwrapped">{value}</Log>
-        </div>
-      ))}
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls
+    <section class="sample" aria-label="Sample" tabIndex={0}>
+      <div>
+        {columns.map(([title, value]) => [
+          <h3 key={title}>{title}</h3>,
+          <pre class="log unwrapped" key={`${title} of it`}>
+            {value}
+          </pre>,
+        ])}
+      </div>
     </section>
   );
 }

@@ -52,6 +52,12 @@ test("a failed run shows the stage that it ended in, and a good one has none lef
   expect(new Set(Object.values(states(right)))).toEqual(new Set(["done"]));
 });
 
+test("a run that was cancelled shows where, and that nothing failed", () => {
+  const run = after([{ status: "IN_QUEUE" }, { status: "CHECKING" }, { status: "CANCELLED", final: true }]);
+  expect(states(run)).toMatchObject({ Compile: "done", Check: "stopped", Benchmark: "waiting" });
+  expect(states(after([{ status: "CANCELLED", final: true }]))).toMatchObject({ Queue: "stopped", Machine: "waiting" });
+});
+
 test("a heartbeat changes nothing that is shown", () => {
   const run = after([{ status: "IN_QUEUE", position: 1 }]);
   const { clockOffsetMs: _, ...later } = after([{ status: "heartbeat", timestamp: 7 }], run);

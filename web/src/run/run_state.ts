@@ -28,7 +28,8 @@ const MAX_LINES = 1000;
 
 export interface Stage {
   name: string;
-  state: "waiting" | "active" | "done" | "failed";
+  // Stopped: the run was cancelled in it, and nothing failed.
+  state: "waiting" | "active" | "done" | "failed" | "stopped";
   // The server's clock, in milliseconds.
   begin: number | null;
   end: number | null;
@@ -170,11 +171,12 @@ function endedStages(stages: Stage[], status: string, isGood: boolean, instant: 
     const done = endedStages(stages, "", true, instant);
     return done.map((stage, at) => (at === done.length - 1 ? { ...stage, state: "failed" } : stage));
   }
+  const last = status === "CANCELLED" ? "stopped" : "failed";
   const active = stages.findIndex((stage) => stage.state === "active");
   return stages.map((stage, at) => {
     const end = at === active ? instant : stage.end;
     if (isGood) return { ...stage, end, state: "done" };
-    if (at === active || (active < 0 && at === 0)) return { ...stage, end, state: "failed" };
+    if (at === active || (active < 0 && at === 0)) return { ...stage, end, state: last };
     return stage;
   });
 }

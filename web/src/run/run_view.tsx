@@ -10,7 +10,7 @@ import type { Run, Stage } from "./run_state";
 import { endKind, endTitle } from "./verdicts";
 import { Waiting } from "./waiting";
 
-const WORDS = { waiting: "not yet", active: "now", done: "done", failed: "ended here" };
+const WORDS = { waiting: "not yet", active: "now", done: "done", failed: "ended here", stopped: "stopped here" };
 const TICK_MS = 100;
 
 export interface RunCalls {

@@ -3,7 +3,7 @@
 import { queryOptions } from "@tanstack/preact-query";
 import { ApiError } from "../gateway/api_error";
 import { api, given, type Schemas } from "../gateway/client";
-import type { Axis } from "./distribution";
+import { type Axis, axisOf } from "./distribution";
 
 export type Session = Schemas["SessionSamples"];
 export type Samples = Pick<Schemas["CaseSamples"], "sessions" | "instruments">;
@@ -29,6 +29,19 @@ export function samplesOf(id: string, testId: number) {
 export interface Size {
   width: number;
   height: number;
+}
+
+// The axis of all samples; null if they do not differ.
+export function axisOfSamples(sessions: readonly Session[]): Axis | null {
+  const sorted = sessions.flatMap(({ samples_ms: samples }) => samples).sort((one, other) => one - other);
+  const at = (share: number) => sorted[Math.round(share * (sorted.length - 1))] ?? Number.NaN;
+  return axisOf({ min_ms: at(0), p25_ms: at(0.25), p75_ms: at(0.75), p95_ms: at(0.95), max_ms: at(1) });
+}
+
+// The samples that are drawn at the edge.
+export function beyond(sessions: readonly Session[], { high }: Axis): { count: number; longest: number } {
+  const slow = sessions.flatMap(({ samples_ms: samples }) => samples.filter((ms) => ms > high));
+  return { count: slow.length, longest: slow.reduce((most, ms) => Math.max(most, ms), 0) };
 }
 
 // One path for each session, of one dot for each sample from left to right; one path, as 10,000 elements would be slow.

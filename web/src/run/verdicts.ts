@@ -29,6 +29,18 @@ const TITLES: Record<string, string> = {
 };
 const MEASURED = [undefined, null, "UNSPECIFIED", "VALID", "UNSTABLE"];
 
+const STATES: Record<string, string> = {
+  QUEUED: "Queued",
+  PROVISIONING: "Machine starts",
+  RUNNING: "Running",
+  SETTLING: "Ending",
+};
+
+// A status, or the state of what has none yet, in words.
+export function statusTitle(word: string): string {
+  return TITLES[word] ?? STATES[word] ?? word;
+}
+
 export function isGood(status: string): boolean {
   return GOOD.has(status);
 }
@@ -55,7 +67,7 @@ export function endKind(status: string, timing: Timing): Kind {
 
 // Some verdicts that are about the submission are ERROR for front ends; others are finer than the status.
 export function verdictTitle({ status, verdict = "" }: { status: string; verdict?: string }): string {
-  const title = TITLES[status] ?? status;
+  const title = statusTitle(status);
   if (isGood(status) || !verdict || verdict === status) return title;
   if (!TITLES[verdict]) return `${title} · ${verdict.replaceAll("_", " ").toLowerCase()}`;
   return status === "ERROR" ? TITLES[verdict] : title;
@@ -67,7 +79,7 @@ export function isTimed(status: string, { timing }: Timing): boolean {
 }
 
 export function endTitle(status: string, timing: Timing): string {
-  const title = TITLES[status] ?? status;
+  const title = statusTitle(status);
   return isTimed(status, timing) ? `${title} · ${timingWord(timing)}` : title;
 }
 

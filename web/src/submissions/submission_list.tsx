@@ -12,9 +12,11 @@ import { Select } from "../page/select";
 import { Table } from "../page/table";
 import { pages } from "../pages";
 import { MODES } from "../request/form";
+import { modeName } from "../request/words";
 import { listedMean } from "../run/case_times";
 import { cancel } from "../run/following";
 import { Badge } from "../run/history";
+import { statusTitle } from "../run/verdicts";
 import { ChangeDialog, seenBy } from "./change_dialog";
 import {
   addressQueryOf,
@@ -25,6 +27,9 @@ import {
   STATUSES,
   UNDER_WAY,
 } from "./list_choice";
+
+const STATUS_NAMES = Object.fromEntries([[UNDER_WAY, "Under way"], ...STATUSES.map((one) => [one, statusTitle(one)])]);
+const MODE_NAMES = Object.fromEntries(MODES.map((mode) => [mode, modeName(mode)]));
 
 type Submission = Schemas["Submission"];
 
@@ -127,7 +132,7 @@ function cells(one: Submission, isChosen: boolean, onChoose: () => void, onChang
       {one.problem && one.name ? <span class="hint"> {one.name}</span> : null}
       <span class="visually-hidden">, {one.id}</span>
     </Link>,
-    one.mode,
+    modeName(one.mode),
     one.hardware ?? one.gpu_type,
     <Badge key="badge" {...one} />,
     one.total_tests === null ? "" : `${one.passed_tests ?? 0} of ${one.total_tests}`,
@@ -151,19 +156,28 @@ function Filters({ choice, onChange }: { choice: ListChoice; onChange: (changes:
         name="Problem"
         value={choice.problem}
         options={problems.map(({ slug }) => slug)}
+        names={Object.fromEntries(problems.map(({ slug, title }) => [slug, title]))}
         onChange={(problem) => onChange({ problem })}
       />
       <Select
         name="Result"
         value={choice.status}
         options={[UNDER_WAY, ...STATUSES]}
+        names={STATUS_NAMES}
         onChange={(status) => onChange({ status })}
       />
-      <Select name="Mode" value={choice.mode} options={MODES} onChange={(mode) => onChange({ mode })} />
+      <Select
+        name="Mode"
+        value={choice.mode}
+        options={MODES}
+        names={MODE_NAMES}
+        onChange={(mode) => onChange({ mode })}
+      />
       <Select
         name="GPU"
         value={choice.gpu}
         options={[...gpuTypes, queries.CPU]}
+        names={{ [queries.CPU]: "CPU" }}
         onChange={(gpu) => onChange({ gpu })}
       />
       <Select name="Element type" value={choice.dtype} options={dtypes} onChange={(dtype) => onChange({ dtype })} />
@@ -172,7 +186,8 @@ function Filters({ choice, onChange }: { choice: ListChoice; onChange: (changes:
           name="Order"
           value={choice.sort}
           options={[FASTEST]}
-          anyway="newest"
+          names={{ [FASTEST]: "Fastest first" }}
+          anyway="Newest first"
           onChange={(sort) => onChange({ sort })}
         />
       ) : null}

@@ -12,6 +12,7 @@ import { ago, count } from "../page/format";
 import { NotFound } from "../page/not_found";
 import { Table } from "../page/table";
 import { pages } from "../pages";
+import { difficultyName } from "../problems/choice";
 import { listedMean } from "../run/case_times";
 import { Badge } from "../run/history";
 import { calendarOf } from "./calendar";
@@ -51,7 +52,11 @@ export default function ProfilePage({ name }: { name: string }) {
         <Table
           caption="Solved problems by difficulty"
           columns={SOLVED}
-          rows={profile.solved.map(({ difficulty, solved, problems }) => [difficulty, count(solved), count(problems)])}
+          rows={profile.solved.map(({ difficulty, solved, problems }) => [
+            difficultyName(difficulty),
+            count(solved),
+            count(problems),
+          ])}
         />
       </section>
       <Days days={profile.days} />

@@ -6,9 +6,10 @@ import { Link } from "wouter-preact";
 import type { Editor } from "../editor/editor";
 import type { Schemas } from "../gateway/client";
 import * as queries from "../gateway/queries";
-import { NotFound } from "../page/not_found";
+import { NotFound, noSubmission } from "../page/not_found";
 import { Panes } from "../page/panes";
 import { pages } from "../pages";
+import { difficultyName } from "../problems/choice";
 import { Ranking } from "../rankings/ranking";
 import { withOffered } from "../request/form";
 import { History } from "../run/history";
@@ -42,9 +43,7 @@ export default function Workbench({ slug, submissionId }: { slug: string; submis
 
   const missing = bench.missing.value;
   if (missing) {
-    const what = missing.submissionId
-      ? `There is no submission ${missing.submissionId} that you may see.`
-      : `There is no problem ${missing.slug}.`;
+    const what = missing.submissionId ? noSubmission(missing.submissionId) : `There is no problem ${missing.slug}.`;
     return (
       <NotFound what={what}>
         <Link href={pages.problems}>Go to the problems</Link>
@@ -77,7 +76,7 @@ function Title({ problem }: { problem: Schemas["ProblemDetail"] | null }) {
       <h1 id="problem-heading">{problem?.title ?? "Problem"}</h1>
       {problem?.difficulty ? (
         <span id="difficulty" class="badge">
-          {problem.difficulty.toLowerCase()}
+          {difficultyName(problem.difficulty)}
         </span>
       ) : null}
     </div>
