@@ -12,7 +12,7 @@ from wavepool.scheduler.v1 import scheduler_pb2
 from wavepool.submission.v1 import submission_pb2
 
 from tests.gateway.browser.browser_page import PROBLEM_PAGE, BrowserPage
-from tests.gateway.job_events import ACCEPTED, COMPILE_ERROR, TIMES, WRONG, whole_run
+from tests.gateway.job_events import ACCEPTED, COMPILE_ERROR, WRONG, whole_run
 from tests.gateway.running_gateway import RunningGateway
 from tests.gateway.scripted_services import ScriptedServices
 
@@ -45,6 +45,38 @@ def timed(timing: run_event_pb2.Timing.ValueType = run_event_pb2.TIMING_VALID) -
     second.CopyFrom(first)
     second.test_id, second.name, second.bound, second.gflops = 2, "n = 2048", run_event_pb2.BOUND_COMPUTE, 900.0
     return finished
+
+
+def wrong_at() -> run_event_pb2.Finished:
+    """A wrong answer with the elements around the first wrong one, and a map of two cells."""
+    wrong = run_event_pb2.Finished()
+    wrong.CopyFrom(WRONG)
+    wrong.wrong_answer.window.CopyFrom(
+        run_event_pb2.ErrorWindow(
+            output="output",
+            origin=[3, 16],
+            rows=2,
+            columns=2,
+            expected=[1.0, 2.0, 0.0, 3.0],
+            actual=[1.0, 0.5, 0.0, math.nan],
+            wrong=[False, True, False, True],
+            compared=[True, True, False, True],
+        )
+    )
+    wrong.wrong_answer.error_map.CopyFrom(
+        run_event_pb2.ErrorMap(
+            output="output",
+            output_rows=64,
+            output_columns=64,
+            cell_rows=2,
+            cell_columns=2,
+            rows=2,
+            columns=2,
+            wrong=[0, 1, 0, 4],
+            compared=[4, 4, 0, 4],
+        )
+    )
+    return wrong
 
 
 LISTING = """_Z8solutionv:
@@ -119,12 +151,18 @@ async def test_digits_follow_the_uncertainty_and_one_unit_is_used(web: BrowserPa
 async def test_each_case_has_a_distribution_with_its_samples_and_sessions(
     web: BrowserPage, services: ScriptedServices
 ) -> None:
-    submitted(services, whole_run(FULL, timed()))
+    events = whole_run(FULL, timed())
+    (measured,) = (event.run.benchmark_result for event in events if event.run.HasField("benchmark_result"))
+    measured.sample_ns[:] = [44_000, 53_000, 80_000]
+    submitted(services, events)
     await open_result(web)
     await expect(web.page.locator(".distribution")).to_have_count(2)
     first = web.page.locator(".distribution").first
-    await expect(first.locator(".dot")).to_have_count(len(TIMES.sample_ns))
+    await expect(first.locator(".dot")).to_have_count(3)
     await expect(first.locator(".session")).to_have_count(3)
+    for drawn in (".dot", ".session", ".interval, .middle, .median"):
+        places = [(await one.bounding_box() or {})["x"] for one in await first.locator(drawn).all()]
+        assert places == sorted(set(places)), f"{drawn} from the shortest to the longest"
 
 
 async def test_the_roofline_shows_each_case_against_the_peaks_with_a_table(
@@ -133,7 +171,12 @@ async def test_the_roofline_shows_each_case_against_the_peaks_with_a_table(
     submitted(services, whole_run(FULL, timed()))
     await open_result(web)
     roofline = web.page.locator(".roofline")
-    await expect(roofline.locator(".case")).to_have_count(2)
+    cases = roofline.locator(".case")
+    await expect(cases).to_have_count(2)
+    # The second does more arithmetic for each byte, and more of it in a second.
+    one, other = [await case.bounding_box() or {} for case in await cases.all()]
+    assert one["x"] < other["x"]
+    assert one["y"] > other["y"]
     await expect(roofline).to_contain_text("n = 1024 is bound by moving bytes to and from memory, at 20 % of the roof.")
     await expect(roofline).to_contain_text("slope: 50 GB/s, flat: 3,670 GFLOP/s")
     await roofline.locator("summary").click()
@@ -295,39 +338,19 @@ async def test_without_instructions_the_page_says_so(web: BrowserPage, services:
 async def test_the_window_around_the_first_wrong_element_has_its_cells_marked_beside_a_map(
     web: BrowserPage, services: ScriptedServices
 ) -> None:
-    wrong = run_event_pb2.Finished()
-    wrong.CopyFrom(WRONG)
-    wrong.wrong_answer.window.CopyFrom(
-        run_event_pb2.ErrorWindow(
-            output="output",
-            origin=[3, 16],
-            rows=2,
-            columns=2,
-            expected=[1.0, 2.0, 3.0, 0.0],
-            actual=[1.0, 0.5, math.nan, 0.0],
-            wrong=[False, True, True, False],
-            compared=[True, True, True, False],
-        )
-    )
-    wrong.wrong_answer.error_map.CopyFrom(
-        run_event_pb2.ErrorMap(
-            output="output",
-            output_rows=64,
-            output_columns=64,
-            cell_rows=2,
-            cell_columns=2,
-            rows=2,
-            columns=2,
-            wrong=[0, 1, 0, 4],
-            compared=[4, 4, 0, 4],
-        )
-    )
-    submitted(services, whole_run(FULL, wrong, ("compiling", "compiled", "checking")))
+    submitted(services, whole_run(FULL, wrong_at(), ("compiling", "compiled", "checking")))
     await open_result(web)
     await expect(web.page.locator("[aria-label=Yours] mark")).to_have_text(["0.5", "NaN"])
     await expect(web.page.locator("[aria-label=Yours] th[scope=row]")).to_have_text(["3", "4"])
-    await expect(web.page.locator("[aria-label=Expected] td")).to_have_text(["1", "2", "3", ""])
-    await expect(web.page.locator(".map rect")).to_have_count(2)
+    await expect(web.page.locator("[aria-label=Expected] td")).to_have_text(["1", "2", "", "3"])
+    await expect(web.page.locator("[aria-label=Yours] thead th.number")).to_have_text(["16", "17"])
+    cells = web.page.locator(".map rect")
+    await expect(cells).to_have_count(2)
+    # Half of the first row's last cell, and all of the second row's last.
+    first, second = [await cell.bounding_box() or {} for cell in await cells.all()]
+    assert second["x"] < first["x"] < first["x"] + first["width"] < second["x"] + second["width"]
+    assert first["y"] + first["height"] < second["y"]
+    assert first["width"] == pytest.approx(second["width"] / 2, abs=1)
     await web.page.click(".error-map summary")
     assert await web.texts(".error-map td") == ["0 to 1", "2 to 3", "25 %", "2 to 3", "2 to 3", "100 %"]
     assert await web.accessibility() == []
@@ -351,6 +374,8 @@ async def test_all_samples_are_drawn_over_time(web: BrowserPage, services: Scrip
     assert (await web.page.locator(".samples .dots").first.get_attribute("d") or "").count("h0") == 2500
     names = await web.texts(".samples text")
     assert names == ["50 µs", "55 µs", "60 µs", "session 1", "session 2", "session 3", "session 4"]
+    begins = [(await one.bounding_box() or {})["x"] for one in await web.page.locator(".samples .dots").all()]
+    assert begins == sorted(set(begins)), "each session beside the one before"
     await expect(web.page.locator(".trace")).to_have_count(3)
     await expect(web.page.locator(".trace").first).to_contain_text("Clock: 2,051 to 2,100 MHz")
     assert (await web.texts(".distribution >> nth=0 >> [open] td"))[:3] == ["1", "2500", "1"]

@@ -19,6 +19,15 @@ const look = EditorView.theme({
   // The library's marks are in few fonts.
   ".cm-collapsedLines:before, .cm-collapsedLines:after": { content: '""' },
   ".cm-collapsedLines": { color: "var(--muted)", background: "var(--card) !important" },
+  // Backgrounds are lost then, but for those of the system.
+  "@media (forced-colors: active)": {
+    ".cm-changedText, .cm-deletedChunk .cm-deletedText": {
+      forcedColorAdjust: "none",
+      background: "Mark !important",
+      color: "MarkText",
+    },
+    ".cm-changedLineGutter, .cm-deletedLineGutter": { background: "CanvasText" },
+  },
 });
 
 export default function SourceDiff({ base, other, label }: { base: string; other: string; label: string }) {

@@ -38,6 +38,7 @@ export const look = EditorView.theme({
   ".cm-lint-marker::before": { content: '"●"' },
   ".cm-lint-marker-error": { color: "var(--bad)" },
   ".cm-lint-marker-warning": { color: "var(--warn)" },
+  ".cm-lint-marker-warning::before": { content: '"▲"' },
   ".cm-lintRange": { backgroundImage: "none !important", textDecoration: "underline wavy 1px" },
   ".cm-lintRange-error": { textDecorationColor: "var(--bad)" },
   ".cm-lintRange-warning": { textDecorationColor: "var(--warn)" },
@@ -52,5 +53,15 @@ export const look = EditorView.theme({
     background: "var(--sunken)",
     border: "1px solid var(--line)",
     borderRadius: "6px",
+  },
+  // Backgrounds are lost then, but for those of the system.
+  "@media (forced-colors: active)": {
+    ".cm-tooltip-autocomplete ul li[aria-selected]": {
+      forcedColorAdjust: "none",
+      color: "HighlightText",
+      backgroundColor: "Highlight",
+    },
+    ".cm-searchMatch, .cm-matchingBracket": { outline: "1px solid CanvasText" },
+    ".cm-searchMatch-selected": { outline: "3px solid Highlight" },
   },
 });
