@@ -1,4 +1,4 @@
-"""Each page of the application, as axe judges it: in both themes, on a wide and on a narrow screen.
+"""Each page of the application, as axe judges it: in both themes and with forced colours, on screens of all widths.
 
 Pictures of all of them are left in `.cache/screenshots`, for people.
 """
@@ -6,9 +6,12 @@ Pictures of all of them are left in `.cache/screenshots`, for people.
 from __future__ import annotations
 
 import json
+from collections.abc import AsyncGenerator
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
+from playwright.async_api import ViewportSize
 from wavepool.submission.v1 import submission_pb2
 
 from tests.gateway.browser.browser_page import PROBLEM_PAGE, BrowserPage
@@ -41,28 +44,79 @@ async def test_each_page_has_an_example_here() -> None:
     assert set(json.loads(ADDRESSES.read_text())) == set(EXAMPLES)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1440, 390])
-@pytest.mark.parametrize(("page", "place"), PLACES, ids=[page for page, _ in PLACES])
-async def test_axe_finds_nothing_and_nothing_is_too_wide(
-    web: BrowserPage, gateway: RunningGateway, page: str, place: tuple[str, str], width: int, scheme: str
-) -> None:
-    await web.page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
-    await web.page.set_viewport_size({"width": width, "height": 900})
+ALL = pytest.mark.parametrize(("page", "place"), PLACES, ids=[page for page, _ in PLACES])
+
+# Of a screen of 1280 x 1024 pixels, what is left at 400 %.
+ZOOMED = ViewportSize(width=320, height=256)
+# All that is written where somebody can read it. Plots have a table behind them, and the editor scrolls by itself.
+READABLE = """() => {
+    const texts = [];
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    while (walker.nextNode()) {
+        const { parentElement: parent, textContent: text } = walker.currentNode;
+        const isSeen = parent.checkVisibility({ visibilityProperty: true, opacityProperty: true });
+        if (isSeen && text.trim() && !parent.closest(".visually-hidden, svg, script, style")) texts.push(text.trim());
+    }
+    return texts;
+}"""
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def shown(web: BrowserPage, gateway: RunningGateway, page: str, place: tuple[str, str]) -> AsyncGenerator[None]:
+    """The page, once it is all there."""
     await web.open()
-    address, shown = place
+    address, content = place
     if "RUN" in address:
         web.script(submission_pb2.RUN_MODE_FULL)
         await web.submit()
-        await web.page.wait_for_selector(shown)
+        await web.page.wait_for_selector(content)
         address = address.replace("RUN", web.page.url.rsplit("=")[-1])
     await web.page.goto(gateway.url + address)
-    await web.page.wait_for_selector(shown, state="attached")
+    await web.page.wait_for_selector(content, state="attached")
+    yield
+    if page == "unknown":
+        # Chromium says of each page whose status is 404 that it is.
+        web.complaints.clear()
+
+
+async def readable(web: BrowserPage) -> set[str]:
+    """All texts; of parts that stand behind tabs, those of each."""
+    texts: set[str] = set(await web.page.evaluate(READABLE))
+    for tab in await web.page.locator(".pane-tabs [role=tab]:visible").all():
+        await tab.click()
+        texts |= set(await web.page.evaluate(READABLE))
+    return texts
+
+
+@pytest.mark.usefixtures("shown")
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1440, 390])
+@ALL
+async def test_axe_finds_nothing_and_nothing_is_too_wide(web: BrowserPage, page: str, width: int, scheme: str) -> None:
+    await web.page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+    await web.page.set_viewport_size({"width": width, "height": 900})
     PICTURES.mkdir(parents=True, exist_ok=True)
     name = page.strip("/").replace("/", "-").replace(":", "") or "home"
     await web.page.screenshot(path=PICTURES / f"{name}-{width}-{scheme}.png")
     assert await web.accessibility() == []
     assert await web.overflow_pixels() == 0
-    if page == "unknown":
-        # Chromium says of each page whose status is 404 that it is.
-        web.complaints.clear()
+
+
+@pytest.mark.usefixtures("shown")
+@ALL
+async def test_at_400_percent_all_can_be_read_and_only_tables_scroll_to_the_side(web: BrowserPage) -> None:
+    before = await readable(web)
+    await web.page.set_viewport_size(ZOOMED)
+    assert before - await readable(web) == set()
+    assert await web.overflow_pixels() == 0
+    assert await web.accessibility() == []
+
+
+@pytest.mark.usefixtures("shown")
+@ALL
+async def test_axe_finds_nothing_with_forced_colours(web: BrowserPage, page: str) -> None:
+    await web.page.emulate_media(forced_colors="active", color_scheme="dark")
+    name = page.strip("/").replace("/", "-").replace(":", "") or "home"
+    await web.page.screenshot(path=PICTURES / f"{name}-forced-colours.png")
+    # It reads the page's own colours, which are not those that are seen; test_forced_colours.py looks at these.
+    assert await web.accessibility("color-contrast") == []

@@ -30,10 +30,10 @@ const COLUMNS: [Column, string, string][] = [
   ["difficulty", "Difficulty", ""],
   ["status", "Status", ""],
   ["best", "My best", "number"],
-  ["record", "Record", "number optional"],
-  ["users", "Solved by", "number optional"],
-  ["dtypes", "Element types", "optional"],
-  ["tags", "Tags", "optional"],
+  ["record", "Record", "number"],
+  ["users", "Solved by", "number"],
+  ["dtypes", "Element types", ""],
+  ["tags", "Tags", ""],
 ];
 
 export default function ProblemList() {
@@ -133,10 +133,10 @@ function Row({ problem, isRanked }: { problem: Problem; isRanked: boolean }) {
         <Status {...problem} />
       </td>
       <td class="number">{listed(problem.best_runtime_ms, isRanked)}</td>
-      <td class="number optional">{listed(problem.record_runtime_ms, isRanked)}</td>
-      <td class="number optional">{count(problem.users)}</td>
-      <td class="optional mono">{dtypes.join(", ")}</td>
-      <td class="optional hint">{tags.join(", ")}</td>
+      <td class="number">{listed(problem.record_runtime_ms, isRanked)}</td>
+      <td class="number">{count(problem.users)}</td>
+      <td class="mono">{dtypes.join(", ")}</td>
+      <td class="hint">{tags.join(", ")}</td>
     </tr>
   );
 }

@@ -12,7 +12,7 @@ const COLUMNS = [
   { title: "Rank", class: "number" },
   { title: "User" },
   { title: "Time", class: "number" },
-  { title: "Times counted", class: "number optional" },
+  { title: "Times counted", class: "number" },
   { title: "When", class: "number" },
 ];
 

@@ -39,11 +39,11 @@ export function Benchmarks({
     { title: "Median", class: "number" },
     { title: "95 % interval", class: "number" },
     { title: "Trust" },
-    { title: "Spread", class: "optional" },
+    { title: "Spread" },
     { title: "GFLOP/s", class: "number" },
     { title: "GB/s", class: "number" },
-    hasRoof ? { title: "Of roof", class: "number optional" } : null,
-    { title: "Samples", class: "number optional" },
+    hasRoof ? { title: "Of roof", class: "number" } : null,
+    { title: "Samples", class: "number" },
   ];
   const proven = results.filter(isMeasured);
   const unit = unitOfTimes(proven);

@@ -10,9 +10,9 @@ import { endKind, endTitle, statusTitle } from "./verdicts";
 
 const COLUMNS = [
   { title: "Submission" },
-  { title: "What", class: "optional" },
+  { title: "What" },
   { title: "Result" },
-  { title: "Cost", class: "number optional" },
+  { title: "Cost", class: "number" },
   { title: "When", class: "number" },
 ];
 

@@ -36,12 +36,12 @@ type Submission = Schemas["Submission"];
 const COLUMNS = [
   { title: "Chosen" },
   { title: "Submission" },
-  { title: "Mode", class: "optional" },
-  { title: "On", class: "optional" },
+  { title: "Mode" },
+  { title: "On" },
   { title: "Result" },
-  { title: "Tests", class: "number optional" },
+  { title: "Tests", class: "number" },
   { title: "Time", class: "number" },
-  { title: "Cost", class: "number optional" },
+  { title: "Cost", class: "number" },
   { title: "When", class: "number" },
   { title: "Who sees it" },
 ];

@@ -23,10 +23,10 @@ const SOLVED = [{ title: "Difficulty" }, { title: "Solved", class: "number" }, {
 const DAYS = [{ title: "Day (UTC)" }, { title: "Submissions", class: "number" }];
 const PUBLIC = [
   { title: "Submission" },
-  { title: "Mode", class: "optional" },
+  { title: "Mode" },
   { title: "Result" },
   { title: "Time", class: "number" },
-  { title: "On", class: "optional" },
+  { title: "On" },
   { title: "When", class: "number" },
 ];
 
