@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import zlib
+
 import grpc
 import pytest
 from playwright.async_api import expect
+from wavepool.executor.v1 import run_event_pb2
 from wavepool.scheduler.v1 import scheduler_pb2
 from wavepool.submission.v1 import submission_pb2
 
@@ -50,6 +53,17 @@ async def test_the_faster_of_two_is_told_with_intervals_for_each_case(web: Brows
 
 
 @pytest.mark.usefixtures("both")
+async def test_a_difference_of_times_that_are_not_proven_is_not_green(
+    web: BrowserPage, services: ScriptedServices
+) -> None:
+    services.scheduler.jobs["job_2"].result.benchmarked.timing = run_event_pb2.TIMING_UNSTABLE
+    await open_comparison(web)
+    doubted = web.page.locator(".verdict.warn")
+    await expect(doubted).to_contain_text("The timing of the first is VALID, that of the other UNSTABLE.")
+    await expect(web.page.locator(".verdict.good")).to_have_count(0)
+
+
+@pytest.mark.usefixtures("both")
 async def test_sources_are_shown_beside_each_other_with_what_differs(web: BrowserPage) -> None:
     await open_comparison(web)
     await expect(web.page.locator(".diff .cm-changedText")).to_have_text(["slow", "fast"])
@@ -60,6 +74,19 @@ async def test_sources_are_shown_beside_each_other_with_what_differs(web: Browse
     await expect(web.page.get_by_label("Differences of the source")).to_contain_text("int fast;")
     await expect(web.page.locator(".diff .cm-deletedChunk")).to_contain_text("slow")
     assert await web.overflow_pixels() == 0
+
+
+async def test_instructions_are_compared_when_they_are_opened(web: BrowserPage, services: ScriptedServices) -> None:
+    for job_id, register in (("job_1", "v7"), ("job_2", "v9")):
+        submitted(services, job_id, "int same;\n")
+        compiled = next(one.run.compiled for one in services.scheduler.logs[job_id] if one.run.HasField("compiled"))
+        compiled.isa_listing_zlib = zlib.compress(f"_Z8solutionv:\n    v_mov_b32_e32 {register}, 0\n".encode())
+    await open_comparison(web)
+    await expect(web.page.locator("[aria-labelledby=diff-heading]")).to_contain_text("Their sources are the same.")
+    await web.page.click("text=MI300X instructions")
+    await expect(web.page.get_by_label("Base's instructions")).to_contain_text("v_mov_b32_e32 v7, 0")
+    await expect(web.page.get_by_label("Other's instructions")).to_contain_text("v_mov_b32_e32 v9, 0")
+    await expect(web.page.locator(".diff .cm-changedText").first).to_contain_text("7")
 
 
 @pytest.mark.usefixtures("both")
