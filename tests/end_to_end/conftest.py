@@ -5,6 +5,9 @@ from collections.abc import Iterator
 import pytest
 
 from tests.end_to_end.wavepool_processes import Wavepool, start
+from tests.gateway.browser.conftest import browser
+
+__all__ = ["browser", "wavepool"]
 
 
 @pytest.fixture(scope="session")

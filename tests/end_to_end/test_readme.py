@@ -12,11 +12,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from playwright.async_api import async_playwright
+from playwright.async_api import Browser
 
 from tests.end_to_end.wavepool_processes import ROOT, Wavepool, reference, until
-from tests.gateway.browser.chromium import launcher
-from tests.gateway.browser.conftest import ARGUMENTS
 from vocabulary.ports import USUAL_PORTS
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -89,17 +87,16 @@ def test_an_example_ends_and_prints_its_result(wavepool: Wavepool, clone: Path, 
 
 @pytest.mark.browser
 @pytest.mark.slow
-async def test_the_printed_address_leads_from_a_solution_to_its_verdict(wavepool: Wavepool, tmp_path: Path) -> None:
+@pytest.mark.asyncio(loop_scope="module")
+async def test_the_printed_address_leads_from_a_solution_to_its_verdict(wavepool: Wavepool, browser: Browser) -> None:
     address = re.search(r"^open +(\S+)", announced(wavepool), re.MULTILINE)
     assert address
-    async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=launcher(tmp_path), args=ARGUMENTS)
-        page = await browser.new_page()
-        await page.goto(address[1])
-        await page.get_by_role("link", name="All problems").click()
-        await page.get_by_role("link", name="Leaky ReLU", exact=True).click()
-        await page.get_by_role("heading", name="Leaky ReLU", exact=True).wait_for()
-        await page.get_by_role("textbox", name="HIP source").fill(reference("leaky-relu"))
-        await page.get_by_role("button", name="Run full check").click()
-        assert "Accepted" in await page.locator(".verdict").inner_text(timeout=60_000)
-        await browser.close()
+    page = await browser.new_page()
+    await page.goto(address[1])
+    await page.get_by_role("link", name="All problems").click()
+    await page.get_by_role("link", name="Leaky ReLU", exact=True).click()
+    await page.get_by_role("heading", name="Leaky ReLU", exact=True).wait_for()
+    await page.get_by_role("textbox", name="HIP source").fill(reference("leaky-relu"))
+    await page.get_by_role("button", name="Run full check").click()
+    assert "Accepted" in await page.locator(".verdict").inner_text(timeout=60_000)
+    await page.close()
