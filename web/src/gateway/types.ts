@@ -3661,6 +3661,8 @@ export interface components {
             profile: boolean;
             /** Gpu Type */
             gpu_type: string;
+            /** Hardware */
+            hardware: string | null;
             /** Dtype */
             dtype: string;
             /** Language */
@@ -3677,6 +3679,8 @@ export interface components {
             shown_interval: number | null;
             /** Runtime Ms */
             runtime_ms: number | null;
+            /** Runtime Interval */
+            runtime_interval: number | null;
             /** Gflops */
             gflops: number | null;
             /** Passed Tests */
@@ -4179,6 +4183,8 @@ export interface components {
             shown_interval: number | null;
             /** Runtime Ms */
             runtime_ms: number | null;
+            /** Runtime Interval */
+            runtime_interval: number | null;
             /** Create Time */
             create_time: string | null;
         };
@@ -4537,6 +4543,8 @@ export interface components {
             submission_id: string | null;
             /** Runtime Ms */
             runtime_ms: number;
+            /** Runtime Interval */
+            runtime_interval: number | null;
             /** Gflops */
             gflops: number;
             /** End Time */
@@ -4597,6 +4605,8 @@ export interface components {
             time: string | null;
             /** Runtime Ms */
             runtime_ms: number;
+            /** Runtime Interval */
+            runtime_interval: number | null;
             /** User */
             user: string;
             /** Is You */
@@ -5113,6 +5123,8 @@ export interface components {
             profile: boolean;
             /** Gpu Type */
             gpu_type: string;
+            /** Hardware */
+            hardware: string | null;
             /** Dtype */
             dtype: string;
             /** Language */
@@ -5129,6 +5141,8 @@ export interface components {
             shown_interval: number | null;
             /** Runtime Ms */
             runtime_ms: number | null;
+            /** Runtime Interval */
+            runtime_interval: number | null;
             /** Gflops */
             gflops: number | null;
             /** Passed Tests */
@@ -5191,6 +5205,8 @@ export interface components {
             benchmark_results?: components["schemas"]["CaseTime"][];
             /** Avg Runtime Ms */
             avg_runtime_ms?: number;
+            /** Avg Runtime Interval */
+            avg_runtime_interval?: number | null;
             /** Avg Gflops */
             avg_gflops?: number;
             timing?: components["schemas"]["Timing"];
@@ -5432,6 +5448,8 @@ export interface components {
             profile: boolean;
             /** Gpu Type */
             gpu_type: string;
+            /** Hardware */
+            hardware: string | null;
             /** Dtype */
             dtype: string;
             /** Language */
@@ -5448,6 +5466,8 @@ export interface components {
             shown_interval: number | null;
             /** Runtime Ms */
             runtime_ms: number | null;
+            /** Runtime Interval */
+            runtime_interval: number | null;
             /** Gflops */
             gflops: number | null;
             /** Passed Tests */
@@ -5537,6 +5557,8 @@ export interface components {
             profile: boolean;
             /** Gpu Type */
             gpu_type: string;
+            /** Hardware */
+            hardware: string | null;
             /** Dtype */
             dtype: string;
             /** Language */
@@ -5553,6 +5575,8 @@ export interface components {
             shown_interval: number | null;
             /** Runtime Ms */
             runtime_ms: number | null;
+            /** Runtime Interval */
+            runtime_interval: number | null;
             /** Gflops */
             gflops: number | null;
             /** Passed Tests */
@@ -5797,6 +5821,8 @@ export interface components {
             benchmark_results?: components["schemas"]["CaseTime"][];
             /** Avg Runtime Ms */
             avg_runtime_ms?: number;
+            /** Avg Runtime Interval */
+            avg_runtime_interval?: number | null;
             /** Avg Gflops */
             avg_gflops?: number;
             timing?: components["schemas"]["Timing"];
@@ -6319,6 +6345,8 @@ export interface components {
             test_results: components["schemas"]["CaseTime"][];
             /** Avg Runtime Ms */
             avg_runtime_ms: number;
+            /** Avg Runtime Interval */
+            avg_runtime_interval: number | null;
             /** Avg Gflops */
             avg_gflops: number;
             /** Total Tests */
@@ -6519,6 +6547,8 @@ export interface components {
             benchmark_results?: components["schemas"]["CaseTime"][];
             /** Avg Runtime Ms */
             avg_runtime_ms?: number;
+            /** Avg Runtime Interval */
+            avg_runtime_interval?: number | null;
             /** Avg Gflops */
             avg_gflops?: number;
             timing?: components["schemas"]["Timing"];
@@ -6887,6 +6917,8 @@ export interface components {
             test_results: components["schemas"]["CaseTime"][];
             /** Avg Runtime Ms */
             avg_runtime_ms: number;
+            /** Avg Runtime Interval */
+            avg_runtime_interval: number | null;
             /** Avg Gflops */
             avg_gflops: number;
             /** Total Tests */
@@ -7071,6 +7103,8 @@ export interface components {
             benchmark_results?: components["schemas"]["CaseTime"][];
             /** Avg Runtime Ms */
             avg_runtime_ms?: number;
+            /** Avg Runtime Interval */
+            avg_runtime_interval?: number | null;
             /** Avg Gflops */
             avg_gflops?: number;
             timing?: components["schemas"]["Timing"];
