@@ -138,7 +138,7 @@ async def test_signing_out_ends_this_browsers_own_token_and_not_the_one_that_was
     async with httpx.AsyncClient(base_url=web.gateway.url, headers=bearer, trust_env=False) as http:
         typed = (await http.post("/api/v1/tokens", json={"name": "laptop", "lifetime_seconds": 3600})).json()["token"]
         await web.page.click("#token-button")
-        await web.page.click("text=With an API token")
+        await web.page.click("text=With another API token")
         await web.page.fill("#token-input", typed)
         await web.page.keyboard.press("Enter")
         await expect(web.page.locator("#token-dialog")).to_be_hidden()
