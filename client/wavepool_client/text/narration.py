@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import floor, log10
+from math import floor, inf, log10
 from typing import TYPE_CHECKING, Any, cast
 
 from wavepool_client.text.isa import isa_text
@@ -30,8 +30,9 @@ def format_milliseconds(value: object) -> str:
     """A duration with three significant digits and a unit that fits; `-` if it is not a number."""
     if not isinstance(value, int | float):
         return "-"
-    factor, unit = _unit_of(value)
-    return f"{value * factor:.3g} {unit}"
+    time_ns = value * 1e6
+    unit_ns, unit = _unit_of(time_ns)
+    return f"{time_ns / unit_ns:.3g} {unit}"
 
 
 def format_time(milliseconds: object, interval: object) -> str:
@@ -39,23 +40,22 @@ def format_time(milliseconds: object, interval: object) -> str:
 
     The interval has two digits, and the time ends with the same one. Without it, the time has three.
     """
-    if (
-        not isinstance(milliseconds, int | float)
-        or not isinstance(interval, int | float)
-        or not milliseconds * interval > 0
-    ):
+    if not isinstance(milliseconds, int | float) or not isinstance(interval, int | float):
         return format_milliseconds(milliseconds)
-    factor, unit = _unit_of(milliseconds)
-    half = float(f"{milliseconds * interval * factor:.1e}")
+    time_ns = milliseconds * 1e6
+    unit_ns, unit = _unit_of(time_ns)
+    if not 0 < time_ns * interval < inf:
+        return format_milliseconds(milliseconds)
+    half = float(f"{time_ns * interval / unit_ns:.1e}")
     last = floor(log10(half)) - 1
-    time, decimals = round(milliseconds * factor, -last), max(0, -last)
+    time, decimals = round(time_ns / unit_ns, -last), max(0, -last)
     return f"{time:,.{decimals}f} ± {half:,.{decimals}f} {unit}"
 
 
-def _unit_of(milliseconds: float) -> tuple[float, str]:
-    """The unit that a time is shown in, and how many of it a millisecond has."""
-    units = ((1e-3, 1e6, "ns"), (1.0, 1e3, "µs"), (1e3, 1.0, "ms"))
-    return next(((factor, unit) for limit, factor, unit in units if milliseconds < limit), (1e-3, "s"))
+def _unit_of(time_ns: float) -> tuple[float, str]:
+    """The unit that a time is shown in, in nanoseconds and by its name."""
+    units = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"))
+    return next(((unit_ns, name) for unit_ns, name in units if time_ns >= unit_ns), (1.0, "ns"))
 
 
 def not_converged(result: Fields) -> str:

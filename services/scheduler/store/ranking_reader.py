@@ -142,7 +142,7 @@ def _of_kind(key: RankingKey) -> ColumnElement[bool]:
     return (row.hardware == key.hardware) & (row.dtype == key.dtype) & (row.timing_mode == key.timing_mode)
 
 
-def _records(wanted: ColumnElement[bool]) -> Select[Any, Any, Any, Any, bool]:
+def _records(wanted: ColumnElement[bool]) -> Select[Any, Any, Any, Any, Any, bool]:
     """The times that were faster than all before them, newest first."""
     row = proven_times.c
     order = (row.end_time, row.job_id)

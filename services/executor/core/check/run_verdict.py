@@ -27,6 +27,7 @@ from services.executor.core.model.verdict import Verdict
 from services.executor.core.problem_host.resolved_problem import substitution_note
 from services.executor.core.timing.case_timing import timing_note
 from services.executor.sandboxes.sandbox import Exit
+from vocabulary.intervals import interval_of_mean, time_text
 from vocabulary.limits import CUDA
 from vocabulary.verdicts import status_of
 
@@ -142,9 +143,8 @@ class Progress:
         mean = ""
         if self.benchmarked is not None:
             origin = _ORIGINS.get(self.benchmarked.device, "")
-            # Three digits: no time is known better, and the results have its interval.
-            known_ms = float(f"{self.benchmarked.mean_runtime_ns / 1e6:.3g}")
-            mean = f"; geometric mean {known_ms:g} ms{origin}"
+            known = time_text(self.benchmarked.mean_runtime_ns, interval_of_mean(self.benchmarked.results))
+            mean = f"; geometric mean {known}{origin}"
         return f"{self._how_many()}{mean}.{self._left_out()}{self._timing()}"
 
     def _failed(self, failure: Failure) -> str:

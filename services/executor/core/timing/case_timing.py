@@ -12,6 +12,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from services.executor.core.timing.benchmark_result import BenchmarkResult, Timing
+from services.executor.core.timing.statistics import geometric_mean
+from vocabulary.intervals import TimeUnit, figure_of, unit_of
 
 WIDEST_INTERVAL = 0.05
 """The widest half-width of a 95 % interval, relative to the time, for a time that is called valid."""
@@ -130,17 +132,20 @@ def timing_note(
         return ""
     if is_shared:
         return "The time is UNSTABLE: other work on the machine may be the cause. Run again when it is quiet."
-    unstable = "; ".join(_spread_of(result) for result in results if result.timing is Timing.UNSTABLE)
+    unit = unit_of(geometric_mean([result.runtime_ns for result in results]))
+    unstable = "; ".join(_spread_of(result, unit) for result in results if result.timing is Timing.UNSTABLE)
     return (
         f"The time is UNSTABLE, so there is none to rank ({unstable}): look for what differs from call to call and "
         "from process to process, such as work that depends on where memory lies, and run again."
     )
 
 
-def _spread_of(result: BenchmarkResult) -> str:
-    medians = ", ".join(f"{value / 1e6:.6g}" for value in result.session_median_ns)
-    half_width = 50 * (result.ci_high_ns - result.ci_low_ns) / result.runtime_ns
+def _spread_of(result: BenchmarkResult, unit: TimeUnit) -> str:
+    half_ns = (result.ci_high_ns - result.ci_low_ns) / 2
+    figures = [figure_of(median_ns, half_ns, unit) for median_ns in result.session_median_ns]
+    medians = " and ".join(filter(None, (", ".join(figures[:-1]), *figures[-1:])))
+    half_width = 100 * half_ns / result.runtime_ns
     return (
-        f"case `{result.name}`: {100 * result.disagreement:.2g} % between sessions with medians of {medians} ms, "
-        f"and an interval of +-{half_width:.2g} %"
+        f"case `{result.name}`: {100 * result.disagreement:.2g} % between sessions with medians of {medians} "
+        f"{unit.name}, and an interval of ± {half_width:.2g} %"
     )
