@@ -25,9 +25,11 @@ from wavepool.scheduler.v1 import rankings_pb2, scheduler_pb2
 from benchmarks.job_metrics import measure_on_each, show
 from gateway.routes.catalogue import problem_list_of
 from servicekit.db.database import Database, migrate
+from services.scheduler.jobs.listing import JobFilter
 from services.scheduler.jobs.timing import RankingKey
 from services.scheduler.server import MIGRATIONS
 from services.scheduler.service.ranking_service import progress_to_proto
+from services.scheduler.store.job_reader import JobReader
 from services.scheduler.store.ranking_reader import RankingReader
 from services.scheduler.store.rows import job_to_row
 from services.scheduler.store.tables import jobs, proven_times
@@ -50,7 +52,7 @@ def rows(count: int) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     chance = random.Random(1)  # noqa: S311 - no secret
     dtypes = ("float32", "float32", "float16")
     templates = {dtype: job_to_row(timed_job(dtype=dtype)) for dtype in dtypes}
-    kind = {"hardware": "MI300X", "timing_mode": "cold", "gflops": 1.0}
+    kind = {"hardware": "MI300X", "timing_mode": "cold", "interval": 0.01, "gflops": 1.0}
     ended: list[dict[str, Any]] = []
     times: list[dict[str, Any]] = []
     for number in range(count):
@@ -94,6 +96,9 @@ async def measure(database: Database, count: int) -> None:
     reader = RankingReader(database)
     print(f"{database.dialect_name}, {count:,} jobs, {PROBLEMS} problems, {USERS} users")
     await show("all element types", lambda: reader.progress("user_1", KEY, ""))
+    mine = JobFilter(("account-1",))
+    await show("number of submissions", lambda: JobReader(database).count(mine, count))
+    await show("the same, up to 1,001", lambda: JobReader(database).count(mine, 1001))
     await show("float32", lambda: reader.progress("user_1", KEY, "float32"))
     found = await reader.progress("user_1", KEY, "")
     catalogue = scheduler_pb2.ListProblemsResponse(

@@ -172,7 +172,16 @@ class Client(GatewayClient):
         **wanted: Any,  # noqa: ANN401 - words and lists of words
     ) -> list[dict[str, Any]]:
         """The newest submissions of the account; `wanted` as `GET /api/v1/submissions` takes it, such as a `state`."""
-        return list(self.ask("GET", SUBMISSIONS, page_size=limit, problem=problem, **wanted)["submissions"])
+        return list(self.submission_page(limit, problem, **wanted)["submissions"])
+
+    def submission_page(
+        self,
+        limit: int = 20,
+        problem: str | None = None,
+        **wanted: Any,  # noqa: ANN401 - words and lists of words
+    ) -> dict[str, Any]:
+        """The same as `submissions`, and as `total` how many there are; None if the gateway does not say."""
+        return self.ask("GET", SUBMISSIONS, page_size=limit, problem=problem, **wanted)
 
     def all_submissions(self, **wanted: Any) -> Iterator[dict[str, Any]]:  # noqa: ANN401 - as above
         """All submissions of the account, newest first; `wanted` as in `submissions`."""

@@ -118,6 +118,7 @@ class ProblemList(BaseModel):
     dtype: str
     timing_mode: Annotated[str, Documented(TimingMode)] | None
     problems: list[ListedProblem]
+    total: int
 
 
 @router.get("/problems")
@@ -203,6 +204,7 @@ def problem_list_of(
         progress,
         timing_mode=timing_mode_word(progress.timing_mode),
         problems=[_listed(problem, reached.get(problem.slug, UNTRIED)) for problem in catalogue.problems],
+        total=len(catalogue.problems),
     )
 
 

@@ -74,7 +74,11 @@ async def list_submissions(
     request = query.request(query.account_id or account.account_id, sorted(account.visible_account_ids))
     names = {"begin_time": "since", "end_time": "until", "statuses": "status", "order": "sort"}
     page = await call(gateway.upstreams.scheduler.ListJobs, request, names)
-    return SubmissionPage(submissions=[submission_of(job) for job in page.jobs], next_page_token=page.next_page_token)
+    return SubmissionPage(
+        submissions=[submission_of(job) for job in page.jobs],
+        next_page_token=page.next_page_token,
+        total=page.total if page.HasField("total") else None,
+    )
 
 
 @router.get("/{submission_id}", responses=problems(404))

@@ -469,4 +469,5 @@ class SubmissionQuery(BaseModel):
             dtype=self.dtype,
             comparable_to=base if self.comparable_to else None,
             order=self.sort.number,
+            with_total=True,
         )

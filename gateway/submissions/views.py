@@ -193,6 +193,13 @@ class SubmissionPage(BaseModel):
 
     submissions: list[Submission]
     next_page_token: Annotated[str, Field(description="Empty on the last page.")]
+    total: Annotated[
+        int | None,
+        Field(
+            description="The number of all that fit, on the first page. Null on later ones, with `comparable_to`, and "
+            "if there are more than 1,000."
+        ),
+    ]
 
 
 def is_over(job: scheduler_pb2.Job) -> bool:

@@ -76,12 +76,14 @@ class ScriptedScheduler:
         self.script_of_next_job: list[scheduler_pb2.JobEvent] = []
         self.allowance = ALLOWANCE
         self.revisions: dict[str, int] = {}
+        self.total: int | None = None
         self.problems = [PROBLEM]
         """The number of each job's last change."""
 
     def forget(self) -> None:
         self.jobs.clear()
         self.revisions.clear()
+        self.total = None
         self.problems = [PROBLEM]
         self.logs.clear()
         self.cancelled.clear()
@@ -166,7 +168,7 @@ class ScriptedScheduler:
             if (not request.account_id or job.account_id == request.account_id)
             and request.visibility in {0, job.visibility}
         ]
-        return scheduler_pb2.ListJobsResponse(jobs=found, next_page_token="page-2")
+        return scheduler_pb2.ListJobsResponse(jobs=found, next_page_token="page-2", total=self.total)
 
     async def CancelJob(self, request: Any, context: Any) -> scheduler_pb2.CancelJobResponse:
         job = await self._job(request, context)

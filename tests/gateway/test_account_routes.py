@@ -18,7 +18,9 @@ ADMIN = {"Authorization": f"Bearer {ADMIN_TOKEN}"}
 
 
 async def test_catalogue_lists_problems_with_their_signature(gateway: RunningGateway) -> None:
-    (problem,) = (await gateway.http.get("/api/v1/problems")).json()["problems"]
+    listed = (await gateway.http.get("/api/v1/problems")).json()
+    assert listed["total"] == 1
+    (problem,) = listed["problems"]
     assert (problem["slug"], problem["difficulty"]) == ("vector-addition", "EASY")
     assert problem["dtypes"] == ["float32", "float16"]
     assert problem["signature"] == "const float* a, const float* b, float* c, size_t n"

@@ -217,6 +217,15 @@ async def test_list_passes_paging_on(gateway: RunningGateway) -> None:
     assert (request.page_size, request.page_token, request.problem) == (5, "page-1", "relu")
 
 
+async def test_a_list_says_how_many_there_are_if_the_scheduler_does(gateway: RunningGateway) -> None:
+    gateway.services.scheduler.put_job(SPEC)
+    gateway.services.scheduler.total = 137
+    assert (await gateway.http.get(PATH)).json()["total"] == 137
+    assert gateway.calls["ListJobs"][-1].with_total
+    gateway.services.scheduler.total = None
+    assert (await gateway.http.get(PATH)).json()["total"] is None
+
+
 async def test_list_passes_filters_on_and_names_a_wrong_one(gateway: RunningGateway) -> None:
     filters = "state=QUEUED&state=RUNNING&verdict=PRECISION&mode=sandbox&queue=red&user_id=user_1&since=2026-11-01"
     assert (await gateway.http.get(f"{PATH}?{filters}&until=2026-11-02T12:00:00Z")).is_success

@@ -436,7 +436,7 @@ def jobs(  # noqa: PLR0913 - an argument for each option
     until: UntilOption = "",
 ) -> Shown:
     """List submissions, the newest first."""
-    found = gateway.submissions(
+    page = gateway.submission_page(
         limit,
         problem,
         state=words_of(state.upper()),
@@ -451,9 +451,13 @@ def jobs(  # noqa: PLR0913 - an argument for each option
         since=instant_option("--since", since),
         until=instant_option("--until", until),
     )
+    found = page["submissions"]
     yield found
     columns = ("id", "name", "problem", "mode", "on", "state", "verdict", "time", "timing", "cost", "created")
     yield table_of(columns, map(_row, found))
+    total = page.get("total")
+    if isinstance(total, int) and total > len(found):
+        say(f"{len(found)} of {total}; `--limit` shows more")
 
 
 def deadline_of(text: str, now: datetime) -> str:

@@ -15,7 +15,7 @@ from services.scheduler import metrics
 from services.scheduler.jobs.comparison import is_comparable, key_to_compare
 from services.scheduler.jobs.errors import InvalidFieldError
 from services.scheduler.jobs.job import Job
-from services.scheduler.jobs.listing import page_end_of
+from services.scheduler.jobs.listing import JobFilter, page_end_of
 from services.scheduler.jobs.states import IN_FLIGHT_STATES, OVER_STATES, UNSEEN_STATES, WAITING_STATES, JobState
 from services.scheduler.peers.billing import Billing
 from services.scheduler.queue.admission import Admission
@@ -33,6 +33,7 @@ from vocabulary.names import none_of
 
 DEFAULT_PAGE_SIZE = 20
 MAX_PAGE_SIZE = 200
+MOST_COUNTED = 1000
 RUNNING_STATES = IN_FLIGHT_STATES - WAITING_STATES - UNSEEN_STATES
 
 
@@ -106,7 +107,10 @@ class SchedulerServicer(scheduler_pb2_grpc.SchedulerServiceServicer):
         )
         page, more = jobs[:size], len(jobs) > size
         token = page_token(page_end_of(page[-1], wanted), wanted) if more else ""
-        return scheduler_pb2.ListJobsResponse(jobs=[wire.job_to_proto(job) for job in page], next_page_token=token)
+        is_counted = request.with_total and not request.page_token and base is None
+        total = (await self._counted(wanted) if more else len(page)) if is_counted else None
+        listed = [wire.job_to_proto(job) for job in page]
+        return scheduler_pb2.ListJobsResponse(jobs=listed, next_page_token=token, total=total)
 
     async def WatchJob(
         self, request: scheduler_pb2.WatchJobRequest, context: object
@@ -194,6 +198,11 @@ class SchedulerServicer(scheduler_pb2_grpc.SchedulerServiceServicer):
             if dtype not in ELEMENT_TYPES:
                 raise InvalidFieldError("dtype", none_of(request.dtype, list(ELEMENT_TYPES)))
         return wire.ListNames(resolved_slug(request.problem, self._problems) or request.problem, gpu_type, dtype)
+
+    async def _counted(self, wanted: JobFilter) -> int | None:
+        """The number of jobs; None if they are so many that counting takes longer than reading a page of them."""
+        total = await self._reader.count(wanted, MOST_COUNTED + 1)
+        return total if total <= MOST_COUNTED else None
 
     async def _base(self, request: scheduler_pb2.ListJobsRequest) -> Job | None:
         """The job that those of a list are to be comparable with."""

@@ -58,6 +58,12 @@ class JobReader:
         async with self._database.reading() as connection:
             return [job_from_row(row) for row in (await connection.execute(query)).mappings()]
 
+    async def count(self, wanted: JobFilter, most: int) -> int:
+        """The number of jobs that fit a filter, or `most` if there are more."""
+        found = select(jobs.c.job_id).where(*_conditions(wanted)).limit(most).subquery()
+        async with self._database.reading() as connection:
+            return await connection.scalar(select(func.count()).select_from(found)) or 0
+
     async def reservations_between(
         self, begin: datetime, end: datetime, account_ids: Collection[str] = (), user_id: str = ""
     ) -> AsyncGenerator[Job]:

@@ -341,6 +341,13 @@ def test_jobs_shows_the_fastest_with_their_times_if_these_can_be_believed(gatewa
     assert gateway.asked("GET", SUBMISSIONS)[-1].path == f"{SUBMISSIONS}?page_size=20&{asked}&sort=fastest"
 
 
+@pytest.mark.parametrize(("total", "said"), [(137, "1 of 137; `--limit` shows more\n"), (1, ""), (None, "")])
+def test_jobs_says_how_many_there_are_if_there_are_more(gateway: ScriptedGateway, total: int | None, said: str) -> None:
+    gateway.on("GET", SUBMISSIONS, Answer({"submissions": [{"id": "job_1"}], "total": total}))
+    assert wavepool("jobs", "--endpoint", gateway.endpoint).err == said
+    assert wavepool("jobs", "--json", "--endpoint", gateway.endpoint).json == [{"id": "job_1"}]
+
+
 def test_share_and_rename_change_a_submission_and_say_what_that_means(gateway: ScriptedGateway) -> None:
     path, at = f"{SUBMISSIONS}/{JOB}", ("--endpoint", gateway.endpoint)
     gateway.on("PATCH", path, Answer({"id": JOB, "name": "v3"}))

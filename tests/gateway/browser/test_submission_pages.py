@@ -50,6 +50,7 @@ async def test_a_run_of_the_cpu_device_says_so_and_can_be_filtered_by(
     await expect(rows.filter(has_text="job_1")).to_contain_text("cpu")
     await expect(rows.filter(has_text="job_1")).not_to_contain_text("MI300X")
     await expect(rows.filter(has_text="job_2")).to_contain_text("MI300X")
+    await expect(web.page.locator("main [role=status]")).to_have_text("2 of more than 1,000")
     async with web.page.expect_response("**/submissions?*gpu_type=cpu*"):
         await web.page.get_by_label("GPU").select_option("cpu")
     await web.page.wait_for_url("**/submissions?gpu=cpu")

@@ -375,6 +375,28 @@ async def test_finished_job_has_its_result_and_times(cluster: Cluster) -> None:
     assert job.create_time.ToMicroseconds() <= job.start_time.ToMicroseconds() <= job.end_time.ToMicroseconds()
 
 
+async def test_the_first_page_says_how_many_jobs_there_are_if_they_are_few(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("services.scheduler.service.scheduler_service.MOST_COUNTED", 3)
+    for number in range(3):
+        await cluster.submit(f"key {number}")
+
+    async def listed(**wanted: Any) -> scheduler_pb2.ListJobsResponse:
+        return await cluster.api.ListJobs(
+            scheduler_pb2.ListJobsRequest(account_id=ACCOUNT, page_size=2, with_total=True, **wanted)
+        )
+
+    first = await listed()
+    assert (first.HasField("total"), first.total) == (True, 3)
+    assert not (await listed(page_token=first.next_page_token)).HasField("total")
+    assert (await listed(problem="relu")).total == 0
+    unasked = await cluster.api.ListJobs(scheduler_pb2.ListJobsRequest(account_id=ACCOUNT, page_size=2))
+    assert not unasked.HasField("total")
+    await cluster.submit("one more")
+    assert not (await listed()).HasField("total")
+
+
 async def test_lists_come_in_pages_newest_first_without_sources(cluster: Cluster) -> None:
     submitted = [(await cluster.submit(f"key {number}")).job_id for number in range(5)]
     listed: list[scheduler_pb2.Job] = []

@@ -48,7 +48,7 @@ export default function ProblemList() {
       <div class="page-head">
         <h1>Problems</h1>
         <p class="hint" role="status">
-          {data ? `${found.length} of ${problems.length}` : ""}
+          {data ? `${found.length} of ${data.total}` : ""}
         </p>
       </div>
       <Filters choice={choice} problems={problems} onChange={change} />

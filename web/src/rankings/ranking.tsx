@@ -55,8 +55,9 @@ export function Ranking({ slug, gpuType, dtype, timing }: Way & { slug: string }
   );
 }
 
-function described({ gpu_type: gpu, dtype, timing_mode: timing, users, ranked }: Schemas["Ranking"]): string {
-  const times = `${users} ${users === 1 ? "user has" : "users have"} a time on ${gpu} in ${dtype}, ${timing ?? "default"} timing.`;
+function described({ gpu_type: gpu, dtype, timing_mode: timing, users, ranked, rankings }: Schemas["Ranking"]): string {
+  const shown = rankings.length < users ? ` The first ${rankings.length} of ${users} are shown.` : "";
+  const times = `${users} ${users === 1 ? "user has" : "users have"} a time on ${gpu} in ${dtype}, ${timing ?? "default"} timing.${shown}`;
   return ranked ? times : `${times} These times do not rank: they say nothing about a GPU, and their machines differ.`;
 }
 

@@ -7,7 +7,7 @@ import type { Schemas } from "../gateway/client";
 import * as queries from "../gateway/queries";
 import { submissionAddress } from "../page/addresses";
 import { guarded } from "../page/alert";
-import { ago, dollars } from "../page/format";
+import { ago, count, dollars } from "../page/format";
 import { Select } from "../page/select";
 import { Table } from "../page/table";
 import { pages } from "../pages";
@@ -58,6 +58,9 @@ export default function SubmissionList() {
     <main class="page">
       <div class="page-head">
         <h1>Submissions</h1>
+        <p class="hint" role="status">
+          {list.data && submissions.length ? `${count(submissions.length)} of ${totalOf(list.data.pages)}` : ""}
+        </p>
         {cancellable.length ? (
           <button
             id="cancel-chosen"
@@ -107,6 +110,14 @@ export default function SubmissionList() {
       <ChangeDialog submission={changed} onClose={() => change(null)} />
     </main>
   );
+}
+
+// Only the first page has a total, if it is cheap to say.
+function totalOf(pages: Schemas["SubmissionPage"][]): string {
+  const total = pages[0]?.total;
+  if (typeof total === "number") return count(total);
+  const isAll = !pages.at(-1)?.next_page_token;
+  return isAll ? count(pages.reduce((sum, page) => sum + page.submissions.length, 0)) : "more than 1,000";
 }
 
 const cancelAll = guarded(async (submissions: readonly Submission[]) => {
