@@ -47,6 +47,8 @@ class GatewaySettings(ServiceSettings):
     """Addresses or networks of reverse proxies, whose `X-Forwarded-For` says where a request comes from."""
     bad_tokens_per_minute: Annotated[int, Field(ge=0)] = 60
     """Requests with tokens that do not work, from one address, before the next are refused; 0 if there is no limit."""
+    public_reads_per_minute: Annotated[int, Field(ge=0)] = 600
+    """Reads of public problems without a token, from one address; 0 if there is no limit."""
     submissions_per_minute: Annotated[int, Field(ge=0)] = 600
     """Submissions from one address, of all its accounts, a fifth of them of one account; 0 if there is no limit.
 

@@ -184,6 +184,7 @@ class PublicRead:
         """The caller; raises ProblemError (401, 403, 429)."""
         is_named = "Authorization" in request.headers or ticket_of(request) is not None
         if gateway.settings.public_problems and not is_named:
+            gateway.address_limits.public_reads.count(address_of(request))
             return None
         return Access("read")(await _caller(request, gateway, shown))
 

@@ -86,6 +86,7 @@ class AddressLimits:
 
     sign_ins: AddressLimit
     bad_tokens: AddressLimit
+    public_reads: AddressLimit
     submissions: AddressLimit
     account_submissions: AddressLimit
     """For accounts instead of addresses: one account cannot use up what an address may send."""
@@ -101,6 +102,11 @@ class AddressLimits:
                 settings.bad_tokens_per_minute,
                 f"The API token does not work, and your address sent {settings.bad_tokens_per_minute} such tokens in a "
                 "minute. The operator can raise GATEWAY_BAD_TOKENS_PER_MINUTE.",
+            ),
+            AddressLimit.per_minute(
+                settings.public_reads_per_minute,
+                f"Your address sent {settings.public_reads_per_minute} reads without a token in a minute, which is the "
+                "limit; sign in, or wait. The operator can raise GATEWAY_PUBLIC_READS_PER_MINUTE.",
             ),
             AddressLimit.per_minute(
                 of_address,

@@ -121,7 +121,7 @@ class ProblemList(BaseModel):
     total: int
 
 
-@router.get("/problems")
+@router.get("/problems", responses=problems(429))
 async def list_problems(
     account: TheReader,
     gateway: TheGateway,
@@ -160,7 +160,7 @@ def _listed(problem: scheduler_pb2.ProblemSummary, reached: rankings_pb2.Problem
     )
 
 
-@router.get("/problems/{slug}", responses=problems(404))
+@router.get("/problems/{slug}", responses=problems(404, 429))
 async def get_problem(
     slug: str,
     _: TheReader,

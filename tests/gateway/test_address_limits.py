@@ -16,6 +16,7 @@ from gateway.dependencies import MAX_DOUBTFUL_LOOKUPS, Gateway, authenticated
 from gateway.http.address_limit import AddressLimit, AddressLimits
 from gateway.http.errors import Problem, ProblemError
 from tests.gateway.running_gateway import RunningGateway, serve, settings_for
+from tests.gateway.scripted_scheduler import PROBLEM
 from tests.gateway.scripted_services import ScriptedServices
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -59,6 +60,20 @@ async def test_a_valid_token_works_wherever_others_have_sent_bad_ones(services: 
         # No token is remembered here, so this one is new to the gateway.
         assert (await gateway.http.get(ME, headers=at(OFFICE))).status_code == 200
         assert (await gateway.http.post(SUBMISSIONS, headers=at(OFFICE), json=BODY)).status_code == 202
+
+
+async def test_an_address_reads_public_problems_so_often_without_a_token_and_as_often_as_it_likes_with_one(
+    services: ScriptedServices,
+) -> None:
+    async with limited(services, public_problems=True, public_reads_per_minute=3) as gateway:
+        token = gateway.http.headers.pop("Authorization")
+        paths = ("/api/v1/problems", f"/api/v1/problems/{PROBLEM.slug}") * 2
+        answers = [await gateway.http.get(path, headers=at(OFFICE)) for path in paths]
+        assert [answer.status_code for answer in answers] == [200, 200, 200, 429]
+        assert says_when(answers[-1], "code")
+        assert "3 reads without a token in a minute" in answers[-1].json()["detail"]
+        assert (await gateway.http.get(paths[0], headers=at(OFFICE, {"Authorization": token}))).status_code == 200
+        assert (await gateway.http.get(paths[0], headers=at(HOME))).status_code == 200
 
 
 async def test_a_request_without_a_token_is_told_so_each_time(services: ScriptedServices) -> None:
