@@ -28,8 +28,9 @@ from gateway.machines.open_calls import OpenCalls
 from gateway.reservations.tunnel import Tunnels
 from gateway.submissions import account_jobs
 from gateway.submissions.allowance import rate_limit_headers
-from gateway.submissions.hub import Hub
+from gateway.submissions.hub import Hub, StillShared
 from gateway.submissions.recent_jobs import RecentJobs
+from gateway.submissions.sharing_check import SharingCheck
 from gateway.submissions.views import submission_path
 from gateway.submissions.visible_jobs import VisibleJobs
 from gateway.upstreams import Upstreams
@@ -68,6 +69,13 @@ class Gateway:
             recent if recent is not None else await account_jobs.job_of(self.upstreams, caller, job_id, or_shared=True)
         )
 
+    def still_shared(self, caller: Caller, job: Job) -> StillShared | None:
+        """Says before each frame of another account's job if it is still shared; None if it is of the caller's own."""
+        if caller.sees(job.account_id):
+            return None
+        look_up = partial(account_jobs.job_of, self.upstreams, caller, job.job_id, or_shared=True)
+        return SharingCheck(look_up, self.settings.token_cache)
+
     def stream_of(self, answer: SubmitJobResponse) -> EventStream:
         """The response that streams the events of a job that was just submitted, and says where to resume."""
         job = answer.job
@@ -75,11 +83,15 @@ class Gateway:
         return self.stream(job, 0, {**headers, **rate_limit_headers(answer.allowance)})
 
     def stream(
-        self, job: Job, after_seq: int, headers: Mapping[str, str] | None = None, *, is_shared: bool = False
+        self,
+        job: Job,
+        after_seq: int,
+        headers: Mapping[str, str] | None = None,
+        still_shared: StillShared | None = None,
     ) -> EventStream:
-        """The response that streams a job's events, with `is_shared` as other users see them."""
+        """The response that streams a job's events, with `still_shared` as other users see them."""
         settings = self.settings
-        frames = self.hub.frames(job, after_seq, is_shared=is_shared)
+        frames = self.hub.frames(job, after_seq, still_shared)
         return EventStream(frames, settings.heartbeat, settings.send_timeout, headers, job.job_id)
 
 

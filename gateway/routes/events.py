@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from http import HTTPStatus
 from typing import Annotated
 
@@ -47,7 +48,8 @@ async def follow_topics(
     places = resume_places(topics, last_event_id, after)
     of_jobs = [name for name in topics if name.startswith(SUBMISSION)]
     found = await asyncio.gather(*[_found(account, gateway, name, is_new=not places[name]) for name in of_jobs])
-    reader = TopicReader(gateway.hub, account, dict(zip(of_jobs, found, strict=True)))
+    jobs = dict(zip(of_jobs, found, strict=True))
+    reader = TopicReader(gateway.hub, account, jobs, partial(gateway.still_shared, account))
     frames = gateway.hub.counted(reader.frames(places))
     return EventStream(frames, gateway.settings.heartbeat, gateway.settings.send_timeout)
 

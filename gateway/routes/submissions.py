@@ -112,7 +112,7 @@ async def stream_submission_events(
     if is_over(job) and after_seq >= job.last_seq:
         # On 204, a browser's EventSource stops reconnecting.
         return Response(status_code=204, media_type="text/event-stream")
-    return gateway.stream(job, after_seq, is_shared=not account.sees(job.account_id))
+    return gateway.stream(job, after_seq, still_shared=gateway.still_shared(account, job))
 
 
 @router.get("/{submission_id}/isa", responses=problems(404))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import timedelta
@@ -19,6 +19,7 @@ from wavepool.scheduler.v1.scheduler_pb2 import (
     WatchJobsResponse,
 )
 
+from gateway.http.errors import ProblemError
 from gateway.metrics import clients_dropped, streams_open
 from gateway.submissions.job_stream import FINAL_CODES, FellBehindError, JobStream
 from gateway.submissions.run_frames import Setting
@@ -34,6 +35,8 @@ RETRIES = Backoff(first=timedelta(milliseconds=500), longest=timedelta(seconds=4
 """Pauses between attempts to reach the scheduler again; the channel itself retries faster."""
 
 
+StillShared = Callable[[], Awaitable[None]]
+"""Raises ProblemError once another account's submission is not shared any more."""
 _Key = tuple[str, str, bool]
 """An account, a job, and whether the frames are as other users see them."""
 
@@ -61,12 +64,12 @@ class Hub:
         """Number of jobs that clients follow now."""
         return len(self._channels)
 
-    def frames(self, job: Job, after_seq: int, *, is_shared: bool = False) -> AsyncGenerator[bytes]:
+    def frames(self, job: Job, after_seq: int, still_shared: StillShared | None = None) -> AsyncGenerator[bytes]:
         """The job's encoded frames after `after_seq`, until the last one or until this client falls behind.
 
-        With `is_shared`, they are as other users see them.
+        With `still_shared`, which is asked before each, they are as other users see them.
         """
-        return self.counted(self.follow(job, after_seq, is_shared=is_shared))
+        return self.counted(self.follow(job, after_seq, still_shared))
 
     async def counted(self, frames: AsyncGenerator[bytes]) -> AsyncGenerator[bytes]:
         """The frames of one client's stream, which ends if the client falls behind."""
@@ -78,18 +81,22 @@ class Hub:
         except FellBehindError as error:
             clients_dropped.inc()
             log.info("a slow client was dropped; it can resume", extra={"job_id": error.job_id})
+        except ProblemError:
+            log.info("a submission is not shared any more; a stream of it ends")
         finally:
             streams_open.dec()
 
-    async def follow(self, job: Job, after_seq: int, *, is_shared: bool = False) -> AsyncGenerator[bytes]:
-        """The same, as a part of a client's stream; raises FellBehindError."""
+    async def follow(self, job: Job, after_seq: int, still_shared: StillShared | None = None) -> AsyncGenerator[bytes]:
+        """The same, as a part of a client's stream; raises FellBehindError, or ProblemError once it is not shared."""
         if self.closing.is_set():
             return
-        key = (job.account_id, job.job_id, is_shared)
+        key = (job.account_id, job.job_id, still_shared is not None)
         channel = self._join(key, job, after_seq)
         try:
             async with aclosing(channel.stream.follow(after_seq)) as frames:
                 async for data in frames:
+                    if still_shared is not None:
+                        await still_shared()
                     yield data
         finally:
             self._leave(key, channel)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from typing import Annotated, Any
 
@@ -23,7 +23,7 @@ from gateway.http.errors import FieldError, Problem, ProblemError
 from gateway.http.rpc_status import problem_of_rpc
 from gateway.submissions.event_schemas import HeartbeatEvent, SubmissionEvent
 from gateway.submissions.frames import decoded
-from gateway.submissions.hub import Hub
+from gateway.submissions.hub import Hub, StillShared
 from gateway.submissions.job_stream import FINAL_CODES
 from gateway.submissions.sharing import SharedSubmissionEvent
 from gateway.submissions.views import Submission, is_over, submission_of
@@ -124,8 +124,18 @@ def event_id(places: Places) -> str:
 class TopicReader:
     """Reads topics for one client."""
 
-    def __init__(self, hub: Hub, caller: Caller, jobs: Mapping[str, Job | Problem]) -> None:
-        """`jobs` has the submission of each topic that is one, or the reason why it cannot be seen."""
+    def __init__(
+        self,
+        hub: Hub,
+        caller: Caller,
+        jobs: Mapping[str, Job | Problem],
+        still_shared: Callable[[Job], StillShared | None],
+    ) -> None:
+        """`jobs` has the submission of each topic that is one, or the reason why it cannot be seen.
+
+        `still_shared` gives None for a submission of the caller's own accounts.
+        """
+        self._still_shared = still_shared
         self._hub = hub
         self._caller = caller
         self._jobs = jobs
@@ -175,11 +185,13 @@ class TopicReader:
             return
         if is_over(job) and after >= job.last_seq:
             return
-        is_shared = not self._caller.sees(job.account_id)
-        async with aclosing(self._hub.follow(job, after, is_shared=is_shared)) as frames:
-            async for data in frames:
-                seq, frame = decoded(data)
-                yield seq, {"event_id": to_json(seq), "frame": frame}
+        try:
+            async with aclosing(self._hub.follow(job, after, self._still_shared(job))) as frames:
+                async for data in frames:
+                    seq, frame = decoded(data)
+                    yield seq, {"event_id": to_json(seq), "frame": frame}
+        except ProblemError as error:
+            yield _refusal(error.problem)
 
     async def _changes(self, after: int | None) -> Parts:
         try:

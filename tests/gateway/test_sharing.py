@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from typing import Any, cast
 
 import grpc
+import httpx_sse
 import pytest
 from google.protobuf.duration_pb2 import Duration
 from wavepool.executor.v1 import run_event_pb2
@@ -24,6 +25,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 PATH = "/api/v1/submissions"
 LINK, PUBLIC = scheduler_pb2.VISIBILITY_LINK, scheduler_pb2.VISIBILITY_PUBLIC
+PRIVATE = scheduler_pb2.VISIBILITY_PRIVATE
 SPEC = job_spec(
     problem="vector-addition", source="int x;", mode=submission_pb2.RUN_MODE_FULL, queue="secret-queue", name="v3"
 )
@@ -138,6 +140,56 @@ async def test_other_users_follow_what_is_shared_beside_its_owner(gateway: Runni
     assert (last["status"], last["final"], last["avg_runtime_ms"]) == ("ACCEPTED", True, 2.5)
     gateway.services.identity.visible["wp_user"] = ["acc_other"]
     assert [frame["cost_usd"] for frame in documents_in((await gateway.http.get(f"{PATH}/job_1/events")).text)][-1]
+
+
+async def test_a_stream_of_what_becomes_private_ends_for_others_and_not_for_its_owner(gateway: RunningGateway) -> None:
+    scheduler = gateway.services.scheduler
+    scheduler.put_job(SPEC, "acc_other", "job_1")
+    scheduler.jobs["job_1"].visibility = LINK
+    await scheduler.add(queued(), job_id="job_1")
+    params = {"topic": ["submission:job_1", "submissions"]}
+    async with (
+        asyncio.timeout(DEADLINE_SECONDS),
+        httpx_sse.aconnect_sse(gateway.http, "GET", f"{PATH}/job_1/events") as source,
+        gateway.stream("GET", "/api/v1/events", params=params) as several,
+    ):
+        # What has no id are the retry time and heartbeats.
+        alone = (frame async for frame in source.aiter_sse() if frame.id)
+        assert [(await anext(alone)).event, (await of_topic(several))["frame"]["status"]] == ["IN_QUEUE"] * 2
+        scheduler.jobs["job_1"].visibility = PRIVATE
+        await scheduler.add(provisioning(), job_id="job_1")
+        assert [frame async for frame in alone if frame.id != "1"] == []
+        refusal = (await of_topic(several))["refusal"]
+        assert refusal["status"] == 404
+        # The other topic goes on.
+        scheduler.put_job(SPEC, "acc_user", "job_2")
+        await scheduler.add(queued(), job_id="job_2")
+        assert (await of_topic(several, "submissions"))["submission"]["id"] == "job_2"
+    assert (await gateway.http.get(f"{PATH}/job_1/events", headers={"Last-Event-ID": "1"})).status_code == 404
+
+
+async def test_the_owners_stream_goes_on_when_the_submission_becomes_private(gateway: RunningGateway) -> None:
+    scheduler = gateway.services.scheduler
+    scheduler.put_job(SPEC, "acc_user", "job_1")
+    scheduler.jobs["job_1"].visibility = LINK
+    await scheduler.add(queued(), job_id="job_1")
+    async with asyncio.timeout(DEADLINE_SECONDS), gateway.stream("GET", f"{PATH}/job_1/events") as frames:
+        await anext(frames)
+        scheduler.jobs["job_1"].visibility = PRIVATE
+        await scheduler.add(provisioning(), job_id="job_1")
+        assert (await anext(frames)).event == "PROVISIONING"
+
+
+async def of_topic(frames: AsyncIterator[Any], topic: str = "submission:job_1") -> Any:
+    """The next event of a topic."""
+    async for frame in frames:
+        if (
+            frame.event != "heartbeat"
+            and (data := json.loads(frame.data))["topic"] == topic
+            and data.get("submission", True)
+        ):
+            return data
+    raise AssertionError("the stream ended")
 
 
 async def test_texts_about_our_faults_stay_with_the_owner(gateway: RunningGateway) -> None:

@@ -106,7 +106,7 @@ async def read_all(frames: AsyncGenerator[bytes], seen: list[bytes]) -> None:
 
 
 def reader_of(scheduler: Scheduler, jobs: dict[str, Job | Problem], window_bytes: int = 1 << 20) -> TopicReader:
-    return TopicReader(Hub(cast("Any", scheduler), window_bytes, AT_ONCE), CALLER, jobs)
+    return TopicReader(Hub(cast("Any", scheduler), window_bytes, AT_ONCE), CALLER, jobs, lambda job: None)
 
 
 @given(st.data())
@@ -143,7 +143,7 @@ async def test_client_that_falls_behind_in_a_topic_is_cut_off_and_resumes() -> N
     job = Job(job_id="job_1", account_id="acc", spec=job_spec(mode=RUN_MODE_SANDBOX))
     jobs: dict[str, Job | Problem] = {"submission:job_1": job}
     hub = Hub(cast("Any", Scheduler({"job_1": log}, 0, lambda: 1000)), 10_000, AT_ONCE)
-    reader = TopicReader(hub, CALLER, jobs)
+    reader = TopicReader(hub, CALLER, jobs, lambda job: None)
     slow = reader.frames({"submission:job_1": None})
     seen = [await anext(slow)]
     assert len([frame async for frame in hub.frames(job, 0)]) == 101
