@@ -29,12 +29,28 @@ router = APIRouter(tags=["rankings"], route_class=JsonRoute)
 
 JobId = Annotated[str, Query(min_length=1, max_length=100, description="The id of a submission.")]
 NAMES_AT_ONCE = 200
-ProblemQuery = Annotated[str, Query(min_length=1, max_length=100, description="A slug or an alias.")]
-HardwareQuery = Annotated[
-    str, Query(max_length=40, description="In any case, or `cpu`. Default: the operator's default.")
-]
-DtypeQuery = Annotated[str, Query(max_length=40, description="The element type. Default: the problem's.")]
-TimingQuery = Annotated[TimingMode | None, Query(description="Default: the device's.")]
+
+
+class TimesQuery(BaseModel):
+    """The times that rank with one another: those of a problem that were measured in one way."""
+
+    problem: Annotated[str, Field(min_length=1, max_length=100, description="A slug or an alias.")]
+    gpu_type: Annotated[
+        str, Field(max_length=40, description="In any case, or `cpu`. Default: the operator's default.")
+    ] = ""
+    dtype: Annotated[str, Field(max_length=40, description="The element type. Default: the problem's.")] = ""
+    timing: Annotated[TimingMode | None, Field(description="Default: the device's.")] = None
+
+    def fields(self, user_id: str) -> dict[str, Any]:
+        """The scheduler's form of it; of this user, their own times are wanted as well."""
+        way = {"gpu_type": self.gpu_type, "dtype": self.dtype, "timing_mode": timing_number(self.timing)}
+        return {"problem": self.problem, **way, "user_id": user_id}
+
+
+class RankingQuery(TimesQuery):
+    """A ranking of these times."""
+
+    limit: Annotated[int, Field(ge=1, le=200)] = 20
 
 
 class RankedTime(BaseModel):
@@ -116,24 +132,9 @@ class Comparison(BaseModel):
 
 
 @router.get("/rankings", responses=problems(404))
-async def list_rankings(
-    account: TheAccount,
-    gateway: TheGateway,
-    problem: ProblemQuery,
-    gpu_type: HardwareQuery = "",
-    dtype: DtypeQuery = "",
-    timing: TimingQuery = None,
-    limit: Annotated[int, Query(ge=1, le=200)] = 20,
-) -> Ranking:
+async def list_rankings(account: TheAccount, gateway: TheGateway, query: Annotated[RankingQuery, Query()]) -> Ranking:
     """List the best proven time of each user for a problem. Only times of one GPU type and one way rank together."""
-    request = ListRankingsRequest(
-        problem=problem,
-        gpu_type=gpu_type,
-        dtype=dtype,
-        timing_mode=timing_number(timing),
-        limit=limit,
-        user_id=account.user_id,
-    )
+    request = ListRankingsRequest(limit=query.limit, **query.fields(account.user_id))
     found = await call(gateway.upstreams.rankings.ListRankings, request, {"timing_mode": "timing"})
     names = await _names(gateway, [one.user_id for one in found.rankings])
     return shown(
@@ -147,21 +148,10 @@ async def list_rankings(
 
 @router.get("/rankings/history", responses=problems(404))
 async def list_records(
-    account: TheAccount,
-    gateway: TheGateway,
-    problem: ProblemQuery,
-    gpu_type: HardwareQuery = "",
-    dtype: DtypeQuery = "",
-    timing: TimingQuery = None,
+    account: TheAccount, gateway: TheGateway, query: Annotated[TimesQuery, Query()]
 ) -> RecordHistory:
     """List the record of a problem over time, and your own best over time."""
-    request = ListRecordsRequest(
-        problem=problem,
-        gpu_type=gpu_type,
-        dtype=dtype,
-        timing_mode=timing_number(timing),
-        user_id=account.user_id,
-    )
+    request = ListRecordsRequest(**query.fields(account.user_id))
     found = await call(gateway.upstreams.rankings.ListRecords, request, {"timing_mode": "timing"})
     names = await _names(gateway, [one.user_id for one in found.records])
     return shown(
