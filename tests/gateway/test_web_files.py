@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 from pydantic import ValidationError
 
 from gateway.config import GatewaySettings
+from tests.gateway.documented import check_event
 
 WEB = Path(__file__).resolve().parents[2] / "web"
 SOURCES = [path for path in sorted((WEB / "src").rglob("*.*")) if ".test." not in path.name]
@@ -25,6 +27,13 @@ def test_no_file_loads_from_another_host_or_writes_markup(path: Path) -> None:
     assert path == MARKDOWN or "innerHTML" not in text.replace("dangerouslySetInnerHTML", "innerHTML")
     # Braces hold what a script sets, which the policy allows.
     assert not re.search(r"<[^>]+\s(?:style|on[a-z]+)=(?!\{)", text)
+
+
+def test_the_sample_result_has_the_fields_that_the_gateway_sends_today() -> None:
+    frames = json.loads((WEB / "src" / "home" / "sample.json").read_text("utf-8"))["frames"]
+    for frame in frames:
+        check_event("SubmissionEvent", frame)
+    assert frames[-1]["final"]
 
 
 def test_a_folder_without_the_built_page_is_refused_with_the_way_out(tmp_path: Path) -> None:

@@ -25,6 +25,34 @@ async def test_whoever_is_not_signed_in_is_told_what_this_is_and_the_way_in(
     await expect(web.page.locator("h1")).to_have_text("Your work")
 
 
+async def test_whoever_is_not_signed_in_sees_a_real_result_and_reads_where_it_ran(
+    web: BrowserPage, gateway: RunningGateway
+) -> None:
+    await web.page.goto(gateway.url)
+    sample = web.page.locator(".sample-result")
+    await expect(sample.locator(".verdict")).to_contain_text("Accepted")
+    await expect(sample).to_contain_text("It ran on a CPU (AMD EPYC)")
+    await expect(sample.locator("[aria-label='The kernel']")).to_contain_text("sum[i] = a[i] + b[i]")
+    assert await web.texts(".sample-result .stage.done .stage-name") == [
+        *("Queue", "Machine", "Compile", "Check", "Benchmark", "Done")
+    ]
+    await expect(sample.locator(".distribution")).to_have_count(4)
+    # Nothing that only its owner can do or read.
+    for control in ("#cancel-button", "#report-button", "#result-link", ".instructions"):
+        await expect(sample.locator(control)).to_have_count(0)
+    await expect(sample.get_by_text("All samples over time")).to_have_count(0)
+    # The way in is before it.
+    tops = [(await web.page.locator(it).bounding_box() or {})["y"] for it in ("#welcome-sign-in", ".sample-result")]
+    assert tops == sorted(tops)
+    await expect(web.page.locator("#token-input")).to_be_hidden()
+    loaded: dict[str, int] = await web.page.evaluate(
+        "Object.fromEntries(['resource', 'navigation'].flatMap((kind) => performance.getEntriesByType(kind))"
+        ".filter(({name}) => !new URL(name).pathname.startsWith('/api/'))"
+        ".map(({name, encodedBodySize}) => [name, encodedBodySize]))"
+    )
+    assert sum(loaded.values()) <= 110_000, loaded
+
+
 async def test_the_way_in_says_so_and_is_the_persons_name_after_it(web: BrowserPage, gateway: RunningGateway) -> None:
     await web.page.goto(gateway.url)
     button = web.page.locator("#token-button")
@@ -144,18 +172,3 @@ async def test_public_problems_are_read_without_an_account_and_lead_to_sign_in(
         await web.page.keyboard.press("Enter")
         await web.page.wait_for_selector("#submit-button")
         await web.page.goto("about:blank")
-
-
-async def test_a_program_of_ones_own_prints_line_by_line_and_the_next_tab_begins_with_a_kernel(
-    web: BrowserPage, gateway: RunningGateway
-) -> None:
-    await web.open()
-    await web.page.goto(f"{gateway.url}/sandbox")
-    await web.page.wait_for_url(f"**{PROBLEM_PAGE}")
-    await expect(web.page.locator("#submit-button")).to_have_text("Run program")
-    web.script(submission_pb2.RUN_MODE_SANDBOX)
-    await web.submit()
-    await expect(web.page.locator("#outcome")).to_contain_text("Output")
-    tab = await web.page.context.new_page()
-    await tab.goto(gateway.url + PROBLEM_PAGE)
-    await expect(tab.locator("#submit-button")).to_have_text("Run full check")

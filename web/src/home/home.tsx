@@ -6,9 +6,13 @@ import * as queries from "../gateway/queries";
 import { problemAddress } from "../page/addresses";
 import { asksForToken, hasToken } from "../page/alert";
 import { dollars, seconds } from "../page/format";
+import { later } from "../page/later";
 import * as store from "../page/store";
 import { pages } from "../pages";
 import { History } from "../run/history";
+
+// What is said first is read before it is here.
+const SampleResult = later(() => import("./sample_result"), <p class="empty">Reading a sample result…</p>);
 
 export default function Home() {
   return hasToken.value ? <Dashboard /> : <Welcome />;
@@ -17,34 +21,37 @@ export default function Home() {
 function Welcome() {
   const isPublic = useQuery(queries.signInOptions).data?.public_problems;
   return (
-    <main class="notice card welcome">
-      <h1>Wavepool</h1>
-      <p>
-        Write HIP kernels here, run them on pooled MI300X machines, and see whether they are right, how fast they are,
-        and why.
-      </p>
-      <ul>
-        <li>Each kernel is checked against a reference, on cases that it does not choose.</li>
-        <li>A time ranks only if it is proven: measured in several sessions, with an interval, and audited.</li>
-        <li>What the MI300X would make of it is shown line by line: instructions, registers, LDS, occupancy.</li>
-        <li>
-          You pay for the seconds that a GPU works for you, and see the most that a run can cost before it starts.
-        </li>
-      </ul>
-      <p class="welcome-actions">
-        <button
-          id="welcome-sign-in"
-          class="button primary"
-          type="button"
-          onClick={() => {
-            asksForToken.value = "";
-          }}
-        >
-          Sign in
-        </button>
-        {isPublic ? <Link href={pages.problems}>Read the problems</Link> : null}
-        <Link href={pages.documentation}>The interface for programs</Link>
-      </p>
+    <main class="page welcome">
+      <div class="card">
+        <h1>Wavepool</h1>
+        <p>
+          Write HIP kernels here, run them on pooled MI300X machines, and see whether they are right, how fast they are,
+          and why.
+        </p>
+        <ul>
+          <li>Each kernel is checked against a reference, on cases that it does not choose.</li>
+          <li>A time ranks only if it is proven: measured in several sessions, with an interval, and audited.</li>
+          <li>What the MI300X would make of it is shown line by line: instructions, registers, LDS, occupancy.</li>
+          <li>
+            You pay for the seconds that a GPU works for you, and see the most that a run can cost before it starts.
+          </li>
+        </ul>
+        <p class="welcome-actions">
+          <button
+            id="welcome-sign-in"
+            class="button primary"
+            type="button"
+            onClick={() => {
+              asksForToken.value = "";
+            }}
+          >
+            Sign in
+          </button>
+          {isPublic ? <Link href={pages.problems}>Read the problems</Link> : null}
+          <Link href={pages.documentation}>The interface for programs</Link>
+        </p>
+      </div>
+      <SampleResult />
     </main>
   );
 }

@@ -17,7 +17,7 @@ export interface RunCalls {
   goTo: GoTo;
   // Left out by those who may not.
   onCancel?: () => void;
-  onReport: () => void;
+  onReport?: () => void;
 }
 
 // `isWhole`: on the submission's own page, so no link leads there.
@@ -39,7 +39,7 @@ export function RunView({ run, isWhole, goTo, onCancel, onReport }: RunCalls & {
             Own page
           </Link>
         ) : null}
-        {final?.has_report ? (
+        {final?.has_report && onReport ? (
           <button id="report-button" class="button small" type="button" onClick={onReport}>
             Signed report
           </button>
