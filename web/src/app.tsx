@@ -18,7 +18,7 @@ const Home = later(() => import("./home/home"));
 const Workbench = later(() => import("./workbench/workbench"));
 const Leaderboard = later(() => import("./rankings/leaderboard"));
 const SubmissionList = later(() => import("./submissions/submission_list"));
-const SandboxDoor = later(() => import("./workbench/sandbox_door"));
+const Sandbox = later(() => import("./workbench/sandbox"));
 const Reading = later(() => import("./problems/reading"));
 const ProblemList = later(() => import("./problems/problem_list"));
 const Result = later(() => import("./result/result_page"));
@@ -61,7 +61,7 @@ export function App() {
         <Route path={pages.problem}>{({ slug }) => <Problem slug={slug} />}</Route>
         <Route path={pages.sandbox}>
           <OfUser>
-            <SandboxDoor />
+            <Program />
           </OfUser>
         </Route>
         <Route path={pages.submissions}>
@@ -115,6 +115,11 @@ function Problem({ slug }: { slug: string }) {
       )}
     </OfReader>
   );
+}
+
+function Program() {
+  const [query] = useSearchParams();
+  return <Sandbox submissionId={query.get("submission") ?? ""} />;
 }
 
 // Problems may be public.

@@ -11,7 +11,7 @@ from wavepool.executor.v1 import run_event_pb2
 from wavepool.scheduler.v1 import scheduler_pb2
 from wavepool.submission.v1 import submission_pb2
 
-from tests.gateway.browser.browser_page import PROBLEM_PAGE, BrowserPage
+from tests.gateway.browser.browser_page import BrowserPage
 from tests.gateway.job_events import ACCEPTED, COMPILE_ERROR, WRONG, whole_run
 from tests.gateway.running_gateway import RunningGateway
 from tests.gateway.scripted_services import ScriptedServices
@@ -250,9 +250,10 @@ async def test_a_program_of_its_own_has_a_page_too(
     services.scheduler.jobs["job_1"].spec.submission.mode = submission_pb2.RUN_MODE_SANDBOX
     await open_result(web)
     await expect(web.page.locator("#outcome")).to_contain_text("hello")
-    await expect(web.page.get_by_text("Use this code")).to_have_attribute("href", f"{PROBLEM_PAGE}?submission=job_1")
+    await expect(web.page.get_by_text("Use this code")).to_have_attribute("href", "/sandbox?submission=job_1")
     await web.page.click("text=Use this code")
-    await web.page.wait_for_url(f"{gateway.url}{PROBLEM_PAGE}?submission=job_1")
+    await web.page.wait_for_url(f"{gateway.url}/sandbox?submission=job_1")
+    assert await web.code() == CODE
 
 
 async def test_source_and_instructions_are_linked_both_ways_by_keyboard(

@@ -197,6 +197,13 @@ export function submissionsOf(problem: string) {
   });
 }
 
+// The newest whole programs of this user.
+export const programs = queryOptions({
+  // Like those of one problem, by its name: a program has none.
+  queryKey: [...SUBMISSIONS, ""],
+  queryFn: () => given(api.GET("/api/v1/submissions", { params: { query: { page_size: NEWEST, mode: ["sandbox"] } } })),
+});
+
 // Those of this user that were timed in the same way, the fastest first. Why there are none is said where they are shown.
 export function comparableTo(id: string) {
   return queryOptions({

@@ -8,6 +8,25 @@ export function problemAddress(slug: string, submissionId = ""): string {
   return pages.problem.replace(":slug", encodeURIComponent(slug)) + query;
 }
 
+// Of a whole program, which has no problem.
+export function sandboxAddress(submissionId = ""): string {
+  return submissionId ? `${pages.sandbox}?${new URLSearchParams({ submission: submissionId })}` : pages.sandbox;
+}
+
+// The workbench with a submission of before.
+export function workbenchAddress({
+  id,
+  problem,
+  mode,
+}: {
+  id: string;
+  problem: string | undefined;
+  mode: string;
+}): string {
+  if (mode === "sandbox") return sandboxAddress(id);
+  return problem ? problemAddress(problem, id) : submissionAddress(id);
+}
+
 export function submissionAddress(id: string): string {
   return pages.submission.replace(":id", encodeURIComponent(id));
 }

@@ -26,9 +26,14 @@ export function Header() {
           Problems
         </Link>
         {hasToken.value ? (
-          <Link class="quiet-link" href={pages.submissions}>
-            Submissions
-          </Link>
+          <>
+            <Link class="quiet-link" href={pages.sandbox}>
+              Sandbox
+            </Link>
+            <Link class="quiet-link" href={pages.submissions}>
+              Submissions
+            </Link>
+          </>
         ) : null}
         <Link class="quiet-link" href={pages.leaderboard}>
           Leaderboard

@@ -3,6 +3,7 @@ import { ApiError } from "../gateway/api_error";
 import {
   EMPTY_FORM,
   type Form,
+  hasExtras,
   quoteQuery,
   rememberedForm,
   requestOf,
@@ -61,8 +62,6 @@ test("a tab remembers all that was asked for, and a new one what is of no single
   const [whole, lasting] = toRemember(form).map(rememberedForm);
   expect(whole).toEqual(form);
   expect(lasting).toEqual({ ...form, launchPlan: "", definition: "" });
-  const [, ofProgram] = toRemember({ ...form, mode: "sandbox" }).map(rememberedForm);
-  expect(ofProgram?.mode).toBe("full");
 });
 
 test.each([null, "", "{", "7", "null", '{"mode":"later","timing":7,"eighths":"x","fallbacks":[7],"profile":"yes"}'])(
@@ -71,6 +70,16 @@ test.each([null, "", "{", "7", "null", '{"mode":"later","timing":7,"eighths":"x"
     expect(rememberedForm(kept)).toEqual(EMPTY_FORM);
   },
 );
+
+test("a kernel is not run as a program because an older page remembered that mode", () => {
+  expect(rememberedForm(JSON.stringify({ ...FORM, mode: "sandbox" }))).toEqual(FORM);
+});
+
+test("only a kernel opens the options for its plan or definition", () => {
+  const form: Form = { ...FORM, launchPlan: "{}", definition: "d" };
+  expect([hasExtras(form), hasExtras({ ...form, mode: "sandbox" })]).toEqual([true, false]);
+  expect(hasExtras({ ...form, mode: "sandbox", eighths: 4 })).toBe(true);
+});
 
 test("what is offered no longer is not asked for", () => {
   const form = { ...FORM, gpuType: "GONE", fallbacks: ["MI210", "GONE", "MI300X"] };

@@ -35,14 +35,14 @@ export const EMPTY_FORM: Form = {
   definition: "",
 };
 
-export const MODES: readonly Mode[] = ["full", "check", "benchmark", "sample", "sandbox"];
+// Of a problem's kernel; a whole program has the last one, and no other.
+export const KERNEL_MODES: readonly Mode[] = ["full", "check", "benchmark", "sample"];
+export const MODES: readonly Mode[] = [...KERNEL_MODES, "sandbox"];
 const TIMINGS: readonly (Timing | "")[] = ["", "cold", "hot", "first-call"];
 
-// What a tab remembers, and the part that a new tab begins with: a plan and a definition belong to one problem, and a
-// program to none.
+// What a tab remembers, and the part that a new tab begins with: a plan and a definition belong to one problem.
 export function toRemember(form: Form): [whole: string, lasting: string] {
-  const mode = form.mode === "sandbox" ? EMPTY_FORM.mode : form.mode;
-  return [JSON.stringify(form), JSON.stringify({ ...form, mode, launchPlan: "", definition: "" })];
+  return [JSON.stringify(form), JSON.stringify({ ...form, launchPlan: "", definition: "" })];
 }
 
 // What was remembered may be of another version of this page.
@@ -55,7 +55,7 @@ export function rememberedForm(text: string | null): Form {
   }
   const { mode, timing, eighths, fallbacks } = kept;
   return {
-    mode: MODES.find((one) => one === mode) ?? EMPTY_FORM.mode,
+    mode: KERNEL_MODES.find((one) => one === mode) ?? EMPTY_FORM.mode,
     timing: TIMINGS.find((one) => one === timing) ?? EMPTY_FORM.timing,
     profile: kept.profile === true,
     gpuType: asText(kept.gpuType),
@@ -68,6 +68,10 @@ export function rememberedForm(text: string | null): Form {
 
 function asText(value: unknown): string {
   return typeof value === "string" ? value : "";
+}
+
+export function isProgram({ mode }: Form): boolean {
+  return mode === "sandbox";
 }
 
 export function isTimed({ mode }: Form): boolean {
@@ -110,7 +114,7 @@ export interface Subject {
 
 // Throws ApiError if the launch plan is not JSON.
 export function requestOf(form: Form, code: string, subject: Subject): Schemas["SubmissionRequest"] {
-  const isProgram = form.mode === "sandbox";
+  const isKernel = !isProgram(form);
   const { launchPlan, definition } = form;
   return {
     code,
@@ -120,9 +124,9 @@ export function requestOf(form: Form, code: string, subject: Subject): Schemas["
     ...size(form),
     ...(form.timing && isTimed(form) ? { timing: form.timing } : {}),
     ...(form.profile && isProfiled(form) ? { profile: true } : {}),
-    ...(isProgram ? { problem: "" } : { problem: subject.slug, dtype: subject.dtype }),
-    ...(launchPlan.trim() && !isProgram ? { launch_plan: parsed(launchPlan) } : {}),
-    ...(definition.trim() && !isProgram ? { problem_def: definition } : {}),
+    ...(isKernel ? { problem: subject.slug, dtype: subject.dtype } : { problem: "" }),
+    ...(launchPlan.trim() && isKernel ? { launch_plan: parsed(launchPlan) } : {}),
+    ...(definition.trim() && isKernel ? { problem_def: definition } : {}),
   };
 }
 
@@ -148,8 +152,10 @@ export function formOf(submission: Sent, offered: readonly string[]): Form {
 }
 
 // True if something is asked for that most people never open.
-export function hasExtras({ launchPlan, definition, fallbacks, eighths }: Form): boolean {
-  return Boolean(launchPlan || definition || fallbacks.length || eighths !== WHOLE_GPU);
+export function hasExtras(form: Form): boolean {
+  const { launchPlan, definition, fallbacks, eighths } = form;
+  const hasTexts = !isProgram(form) && Boolean(launchPlan || definition);
+  return hasTexts || fallbacks.length > 0 || eighths !== WHOLE_GPU;
 }
 
 // Nothing for one whole GPU, which is what a submission gets that does not say.

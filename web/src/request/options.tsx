@@ -3,7 +3,17 @@
 import { useQuery } from "@tanstack/preact-query";
 import { useEffect, useRef } from "preact/hooks";
 import * as queries from "../gateway/queries";
-import { type Form, hasExtras, isProfiled, isTimed, type Timing, withFallback, withGpu } from "./form";
+import {
+  type Form,
+  hasExtras,
+  isProfiled,
+  isProgram,
+  isTimed,
+  KERNEL_MODES,
+  type Timing,
+  withFallback,
+  withGpu,
+} from "./form";
 import { chosen, isMissing, MODES, SIZES, TIMINGS } from "./words";
 
 interface Part {
@@ -24,23 +34,35 @@ export function Options({ form, gpuTypes, onChange }: Part & { gpuTypes: string[
         Options: <span id="chosen">{chosen(form)}</span>
       </summary>
       <div class="extras-content">
-        <Modes form={form} onChange={onChange} />
-        <Measuring form={form} onChange={onChange} />
+        {isProgram(form) ? null : (
+          <>
+            <Modes form={form} onChange={onChange} />
+            <Measuring form={form} onChange={onChange} />
+          </>
+        )}
         <Gpus form={form} gpuTypes={gpuTypes} onChange={onChange} />
-        <TextField
-          id="launch-plan"
-          label="Launch plan: JSON, for a source of kernels only"
-          value={form.launchPlan}
-          onInput={(launchPlan) => onChange({ launchPlan })}
-        />
-        <TextField
-          id="problem-def"
-          label="Problem definition: a Python class, in place of the catalogue's problem"
-          value={form.definition}
-          onInput={(definition) => onChange({ definition })}
-        />
+        {isProgram(form) ? null : <Texts form={form} onChange={onChange} />}
       </div>
     </details>
+  );
+}
+
+function Texts({ form, onChange }: Part) {
+  return (
+    <>
+      <TextField
+        id="launch-plan"
+        label="Launch plan: JSON, for a source of kernels only"
+        value={form.launchPlan}
+        onInput={(launchPlan) => onChange({ launchPlan })}
+      />
+      <TextField
+        id="problem-def"
+        label="Problem definition: a Python class, in place of the catalogue's problem"
+        value={form.definition}
+        onInput={(definition) => onChange({ definition })}
+      />
+    </>
   );
 }
 
@@ -48,8 +70,8 @@ function Modes({ form, onChange }: Part) {
   return (
     <fieldset class="modes">
       <legend>What to do</legend>
-      {entries(MODES).map(([mode, { name, title }]) => (
-        <label title={title} key={mode}>
+      {KERNEL_MODES.map((mode) => (
+        <label title={MODES[mode].title} key={mode}>
           <input
             type="radio"
             name="mode"
@@ -57,7 +79,7 @@ function Modes({ form, onChange }: Part) {
             checked={form.mode === mode}
             onChange={() => onChange({ mode })}
           />
-          <span>{name}</span>
+          <span>{MODES[mode].name}</span>
         </label>
       ))}
     </fieldset>

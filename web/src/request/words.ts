@@ -3,7 +3,7 @@
 import type { Schemas } from "../gateway/client";
 import { CPU } from "../gateway/queries";
 import { dollars } from "../page/format";
-import { type Form, isProfiled, isTimed, type Mode, type Timing } from "./form";
+import { type Form, isProfiled, isProgram, isTimed, type Mode, type Timing } from "./form";
 
 export const MODES: Record<Mode, { name: string; title: string; run: string }> = {
   full: { name: "Full", title: "Check every test, then measure", run: "Run full check" },
@@ -40,15 +40,15 @@ const WHOLE = 8;
 // All that is chosen, in one line.
 export function chosen(form: Form): string {
   const { mode, gpuType, eighths, fallbacks } = form;
-  const isProgram = mode === "sandbox";
+  const isKernel = !isProgram(form);
   const parts = [
     MODES[mode].name,
     gpuType ? amount(gpuType, eighths) : "",
     fallbacks.length ? `or ${fallbacks.join(", ")}` : "",
     isTimed(form) && form.timing ? TIMINGS[form.timing].toLowerCase() : "",
     isProfiled(form) && form.profile ? "profile" : "",
-    !isProgram && form.launchPlan.trim() ? "launch plan" : "",
-    !isProgram && form.definition.trim() ? "your own problem" : "",
+    isKernel && form.launchPlan.trim() ? "launch plan" : "",
+    isKernel && form.definition.trim() ? "your own problem" : "",
   ];
   return parts.filter(Boolean).join(" · ");
 }

@@ -5,7 +5,7 @@ import { useEffect, useState } from "preact/hooks";
 import { Link } from "wouter-preact";
 import type { Schemas } from "../gateway/client";
 import * as queries from "../gateway/queries";
-import { compareAddress, problemAddress } from "../page/addresses";
+import { compareAddress, problemAddress, workbenchAddress } from "../page/addresses";
 import { guarded, showFailure } from "../page/alert";
 import { dollars, isNumber, seconds } from "../page/format";
 import { NotFound, noSubmission } from "../page/not_found";
@@ -186,12 +186,14 @@ function Code({ submission, place }: { submission: Detail; place: { line: number
   );
 }
 
-// A program of its own has no problem, so it opens beside any.
-function UseCode({ submission: { id, problem } }: { submission: Detail }) {
-  const first = useQuery({ ...queries.problems, enabled: !problem && !store.lastProblem() }).data?.problems[0]?.slug;
+// Of a kernel whose definition came with it, it opens beside the problem that was shown last.
+function UseCode({ submission: { id, problem, mode } }: { submission: Detail }) {
+  const isProgram = mode === "sandbox";
+  const wanted = !isProgram && !problem && !store.lastProblem();
+  const first = useQuery({ ...queries.problems, enabled: wanted }).data?.problems[0]?.slug;
   const slug = problem || store.lastProblem() || first;
-  return slug ? (
-    <Link class="button small primary" href={problemAddress(slug, id)}>
+  return isProgram || slug ? (
+    <Link class="button small primary" href={workbenchAddress({ id, mode, problem: slug })}>
       Use this code
     </Link>
   ) : null;

@@ -8,6 +8,9 @@ import { isGood } from "./verdicts";
 
 export type Followed = Pick<Schemas["Submission"], "id" | "mode" | "fallback_gpu_types" | "profile">;
 
+// A program may print faster than line by line can be drawn.
+const DRAW_OUTPUT_EVERY_MS = 50;
+
 // Shows the run from its first frame to its last, or until it is aborted.
 export async function followRun(
   { id, mode, fallback_gpu_types: fallbacks, profile }: Followed,
@@ -16,11 +19,18 @@ export async function followRun(
 ): Promise<Run> {
   let run = emptyRun(mode, fallbacks, profile);
   show(run);
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const draw = () => {
+    clearTimeout(timer);
+    timer = undefined;
+    if (!signal.aborted) show(run);
+  };
   await follow(
     id,
     (frame, arrivedMs) => {
       run = afterFrame(run, frame, arrivedMs, isGood);
-      show(run);
+      if (frame.status === "SANDBOX_OUTPUT") timer ??= setTimeout(draw, DRAW_OUTPUT_EVERY_MS);
+      else draw();
     },
     signal,
   );

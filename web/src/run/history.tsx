@@ -2,7 +2,7 @@
 
 import { Link } from "wouter-preact";
 import type { Schemas } from "../gateway/client";
-import { problemAddress, submissionAddress } from "../page/addresses";
+import { workbenchAddress } from "../page/addresses";
 import { ago, dollars } from "../page/format";
 import { Table } from "../page/table";
 import { modeName } from "../request/words";
@@ -20,14 +20,15 @@ const COLUMNS = [
 export function History({
   submissions,
   isOfProblem = false,
+  empty = "You have submitted nothing yet.",
 }: {
   submissions: readonly Schemas["Submission"][];
   isOfProblem?: boolean;
+  empty?: string;
 }) {
-  if (!submissions.length)
-    return <p class="empty">You have submitted nothing {isOfProblem ? "for this problem " : ""}yet.</p>;
+  if (!submissions.length) return <p class="empty">{empty}</p>;
   const rows = submissions.map(({ id, problem, name, mode, cost_usd: cost, create_time: time, ...ends }) => [
-    <Link key="link" href={problem ? problemAddress(problem, id) : submissionAddress(id)}>
+    <Link key="link" href={workbenchAddress({ id, problem, mode })}>
       {isOfProblem ? name || modeName(mode) : problem || name || "sandbox program"}
       {problem && name && !isOfProblem ? <span class="hint"> {name}</span> : null}
       <span class="visually-hidden">, {id}</span>

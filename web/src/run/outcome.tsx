@@ -1,7 +1,7 @@
 // What came of a run: verdict, tests, mismatches, times, output.
 
 import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Schemas } from "../gateway/client";
 import { CPU } from "../gateway/queries";
 import { count, dollars, exact, figure, isNumber, measured } from "../page/format";
@@ -19,6 +19,8 @@ import { Profiled } from "./profiled";
 import type { Run } from "./run_state";
 import { endKind, isGood, isMeasured, isTimed, testKind, timingKind, timingWord, verdictTitle } from "./verdicts";
 
+const NEAR_END_PX = 8;
+
 // Shows a line of the source.
 export type GoTo = (line: number, column: number) => void;
 
@@ -31,6 +33,8 @@ const MISMATCH_COLUMNS = ["Index", "Output", "Expected", "Yours", "Difference"].
 
 export function Outcome({ run, goTo }: { run: Run; goTo: GoTo }) {
   const { final, compiled } = run;
+  // What a program prints is what it was run for.
+  const isProgram = run.stages.some(({ name }) => name === "Run");
   // In the mode `benchmark` they are times.
   const isMeasurement = final?.status === "BENCHMARKED";
   const times = isMeasurement ? (final.test_results as Benchmark[] | undefined) : undefined;
@@ -43,6 +47,7 @@ export function Outcome({ run, goTo }: { run: Run; goTo: GoTo }) {
     <>
       {final ? <Verdict {...final} /> : null}
       {final ? <Figures final={final} cases={benchmarks} fallbacks={run.fallbacks} /> : null}
+      {isProgram ? <Output run={run} /> : null}
       {final?.details ? <Diagnostics title="Details" text={final.details} goTo={goTo} /> : null}
       {final?.debug_info?.sample_differences ? <FirstMismatches {...final.debug_info} /> : null}
       {final?.debug_info ? <Differences {...final.debug_info} /> : null}
@@ -61,7 +66,7 @@ export function Outcome({ run, goTo }: { run: Run; goTo: GoTo }) {
       {compiled?.warnings ? <Diagnostics title="Compiler warnings" text={compiled.warnings} goTo={goTo} /> : null}
       <Kernels {...(final?.isa ? final : compiled)} goTo={goTo} />
       {compiled && run.submissionId ? <Instructions key={run.submissionId} id={run.submissionId} /> : null}
-      <Output run={run} />
+      {isProgram ? null : <Output run={run} />}
     </>
   );
 }
@@ -292,17 +297,33 @@ function Instructions({ id }: { id: string }) {
   );
 }
 
-function Output({ run: { lines, final } }: { run: Run }) {
+// What was printed, as it comes: the end is followed unless somebody scrolled away from it.
+function Output({ run: { lines, linesBefore, final } }: { run: Run }) {
+  const log = useRef<HTMLPreElement>(null);
+  const isAtEnd = useRef(true);
+  useLayoutEffect(() => {
+    if (log.current && lines.length && isAtEnd.current) log.current.scrollTop = log.current.scrollHeight;
+  }, [lines]);
   const { stdout, stderr, total_tests: tests } = final ?? {};
   if (!lines.length && !stdout && !stderr) return null;
   return (
     <section>
       <h3>Output</h3>
       {tests ? <p class="hint">A case may be run more than once, and each run prints.</p> : null}
-      <Log>
+      {linesBefore ? <p class="hint">{`${count(linesBefore)} lines before these are not shown.`}</p> : null}
+      <pre
+        id="output"
+        class="log"
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls
+        tabIndex={0}
+        ref={log}
+        onScroll={({ currentTarget: { scrollHeight, scrollTop, clientHeight } }) => {
+          isAtEnd.current = scrollHeight - scrollTop - clientHeight < NEAR_END_PX;
+        }}
+      >
         {lines.length ? (
           lines.map(({ stream, line }, at) => (
-            <span class={stream} key={at}>
+            <span class={stream} key={linesBefore + at}>
               {`${line}\n`}
             </span>
           ))
@@ -312,7 +333,7 @@ function Output({ run: { lines, final } }: { run: Run }) {
             {stderr ? <span class="stderr">{stderr}</span> : null}
           </>
         )}
-      </Log>
+      </pre>
     </section>
   );
 }

@@ -58,6 +58,16 @@ test("a run that was cancelled shows where, and that nothing failed", () => {
   expect(states(after([{ status: "CANCELLED", final: true }]))).toMatchObject({ Queue: "stopped", Machine: "waiting" });
 });
 
+test("of a long output the last lines are kept, and the others counted", () => {
+  const frames = Array.from({ length: 1003 }, (_, at) => ({
+    status: "SANDBOX_OUTPUT",
+    stream: "stdout",
+    line: `${at}`,
+  }));
+  const run = after(frames, emptyRun("sandbox"));
+  expect([run.lines.length, run.lines[0]?.line, run.linesBefore]).toEqual([1000, "3", 3]);
+});
+
 test("a heartbeat changes nothing that is shown", () => {
   const run = after([{ status: "IN_QUEUE", position: 1 }]);
   const { clockOffsetMs: _, ...later } = after([{ status: "heartbeat", timestamp: 7 }], run);

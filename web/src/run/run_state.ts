@@ -49,7 +49,9 @@ export interface Run {
   tests: TestResult[];
   timing: { mode: string | null; flushVerified: boolean | null };
   benchmarks: Benchmark[];
+  // The last of what a program printed, and how many lines were before them.
   lines: OutputLine[];
+  linesBefore: number;
   final: Ended | null;
   // This browser's clock less the server's; infinite until a frame came.
   clockOffsetMs: number;
@@ -71,6 +73,7 @@ export function emptyRun(mode: string, fallbacks: readonly string[] = [], profil
     timing: { mode: null, flushVerified: null },
     benchmarks: [],
     lines: [],
+    linesBefore: 0,
     final: null,
     clockOffsetMs: Number.POSITIVE_INFINITY,
   };
@@ -105,6 +108,7 @@ function noted(run: Run, frame: Exclude<Frame, Ended>): Partial<Run> {
         tests: [],
         benchmarks: [],
         lines: [],
+        linesBefore: 0,
         queued: frame,
         line: frame.message || (frame.position ? `Position ${frame.position} in the queue` : "In the queue"),
       };
@@ -134,8 +138,11 @@ function noted(run: Run, frame: Exclude<Frame, Ended>): Partial<Run> {
       return { line: frame.message ?? "Profiling the kernels" };
     case "SANDBOX_RUNNING":
       return { line: "The program runs" };
-    case "SANDBOX_OUTPUT":
-      return { lines: [...run.lines, { stream: frame.stream, line: frame.line }].slice(-MAX_LINES) };
+    case "SANDBOX_OUTPUT": {
+      const lines = [...run.lines, { stream: frame.stream, line: frame.line }];
+      const over = Math.max(0, lines.length - MAX_LINES);
+      return { lines: lines.slice(over), linesBefore: run.linesBefore + over };
+    }
     default:
       return { line: unknownLine(frame) };
   }

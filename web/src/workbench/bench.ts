@@ -1,14 +1,14 @@
-// One problem, what is asked for, and the run that is followed: what the workbench shows and does.
+// One problem or a whole program, what is asked for, and the run that is followed: what a workbench shows and does.
 
-import { batch, computed, signal } from "@preact/signals";
+import { batch, signal } from "@preact/signals";
 import { navigate } from "wouter-preact/use-browser-location";
 import { ApiError } from "../gateway/api_error";
 import { api, given, type Schemas } from "../gateway/client";
 import * as queries from "../gateway/queries";
-import { problemAddress } from "../page/addresses";
+import { problemAddress, sandboxAddress, workbenchAddress } from "../page/addresses";
 import { askAgain, guarded, showFailure } from "../page/alert";
 import * as store from "../page/store";
-import { type Form, formOf, rememberedForm, requestOf, toRemember } from "../request/form";
+import { type Form, formOf, isProgram, rememberedForm, requestOf, toRemember } from "../request/form";
 import { type Refusal, refusalOf, waitAgain } from "../request/refusal";
 import { diagnosed } from "../run/diagnostics";
 import { cancel, downloadReport, type Followed, followRun } from "../run/following";
@@ -37,16 +37,21 @@ export class Bench {
   // What the address names and the gateway does not know.
   readonly missing = signal<Place | null>(null);
 
-  readonly isProgram = computed(() => this.form.value.mode === "sandbox");
   #following: AbortController | null = null;
   // The last arrival is shown, whatever is answered first.
   #arrivals = 0;
   // Of a source that was sent and whose answer was lost: sent again, it is the same submission.
   #unanswered = { request: "", key: "" };
 
+  // A whole program has no problem, and one mode.
+  constructor(readonly isProgram: boolean) {
+    if (isProgram) this.form.value = { ...this.form.value, mode: "sandbox" };
+  }
+
   // Runs the sample, whatever else was chosen.
   async runSample(): Promise<void> {
-    await this.change({ mode: "sample" });
+    if (this.isProgram) return;
+    this.change({ mode: "sample" });
     await this.submit();
   }
 
@@ -54,9 +59,14 @@ export class Bench {
   async arrive({ slug, submissionId }: Place): Promise<void> {
     this.missing.value = null;
     const isOtherRun = submissionId && submissionId !== this.submissionId.value;
-    if (!isOtherRun && (!slug || slug === this.problem.value?.slug)) return;
+    const isHere = this.isProgram ? this.source.isOpen.value : !slug || slug === this.problem.value?.slug;
+    if (!isOtherRun && isHere) return;
     const arrival = ++this.#arrivals;
-    const shown = isOtherRun ? this.#showSubmission(arrival, submissionId) : this.#showOnlyProblem(arrival, slug);
+    const shown = isOtherRun
+      ? this.#showSubmission(arrival, submissionId)
+      : this.isProgram
+        ? this.#openDraft()
+        : this.#showOnlyProblem(arrival, slug);
     await shown.catch(showFailure);
   }
 
@@ -64,11 +74,11 @@ export class Bench {
     if (this.problem.value) await this.#showProblem(++this.#arrivals, this.problem.value.slug, dtype);
   });
 
-  async change(changes: Partial<Form>): Promise<void> {
-    const before = this.isProgram.value;
+  change(changes: Partial<Form>): void {
     this.form.value = { ...this.form.value, ...changes };
-    store.rememberRequest(...toRemember(this.form.value));
-    if (this.isProgram.value !== before) await this.#openDraft();
+    // The mode of kernels stays what it was.
+    const mode = this.isProgram ? rememberedForm(store.request()).mode : this.form.value.mode;
+    store.rememberRequest(...toRemember({ ...this.form.value, mode }));
   }
 
   goTo(line: number, column: number): void {
@@ -78,15 +88,19 @@ export class Bench {
     else requestAnimationFrame(() => editor?.goTo(line, column));
   }
 
+  get canSubmit(): boolean {
+    const hasSubject = this.isProgram || this.problem.value !== null;
+    return hasSubject && this.form.value.gpuType !== "" && !this.isSubmitting.value;
+  }
+
   // Refusals are shown where the button is.
   async submit(): Promise<void> {
-    const problem = this.problem.value;
-    if (!problem || !this.source.editor || this.isSubmitting.value) return;
+    if (!this.canSubmit || !this.source.editor) return;
     this.isSubmitting.value = true;
     this.refusal.value = null;
     try {
-      const subject = { slug: problem.slug, dtype: this.dtype.value };
-      this.#taken(await this.#sent(requestOf(this.form.value, this.source.code, subject)), problem.slug);
+      const subject = { slug: this.problem.value?.slug ?? "", dtype: this.dtype.value };
+      this.#taken(await this.#sent(requestOf(this.form.value, this.source.code, subject)), subject.slug);
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       askAgain(error);
@@ -111,7 +125,7 @@ export class Bench {
   #taken(submission: Followed, slug: string): void {
     this.source.keepVersion(`submitted as ${submission.id}`);
     this.#follow(submission);
-    navigate(problemAddress(slug, submission.id));
+    navigate(this.#address(slug, submission.id));
     this.pane.value = "result-pane";
   }
 
@@ -131,6 +145,10 @@ export class Bench {
         await new Promise((resolve) => setTimeout(resolve, wait * 1000));
       }
     }
+  }
+
+  #address(slug: string, submissionId: string): string {
+    return this.isProgram ? sandboxAddress(submissionId) : problemAddress(slug, submissionId);
   }
 
   // A run of before belongs to another problem.
@@ -166,13 +184,21 @@ export class Bench {
       queries.queries.fetchQuery(queries.gpuTypes),
     ]);
     if (!submission || arrival !== this.#arrivals) return;
-    this.form.value = formOf(submission, offered);
-    const slug = submission.problem || this.problem.value?.slug || (await firstProblem());
+    const form = formOf(submission, offered);
+    if (isProgram(form) !== this.isProgram) {
+      // It is of the other workbench.
+      navigate(workbenchAddress(submission), { replace: true });
+      return;
+    }
+    this.form.value = form;
+    const slug = this.isProgram ? "" : submission.problem || this.problem.value?.slug || (await firstProblem());
     const old = { title: `submission ${id}`, code: submission.code };
-    await this.#showProblem(arrival, slug, submission.problem ? submission.dtype : "", old);
+    await (this.isProgram
+      ? this.#openDraft(old)
+      : this.#showProblem(arrival, slug, submission.problem ? submission.dtype : "", old));
     if (arrival !== this.#arrivals) return;
     this.#follow(submission);
-    navigate(problemAddress(slug, id), { replace: true });
+    navigate(this.#address(slug, id), { replace: true });
   }
 
   async #found<Data>(answer: Promise<Data>, place: Partial<Place>): Promise<Data | null> {
@@ -203,7 +229,7 @@ export class Bench {
 
   async #openDraft(old: Old | null = null): Promise<void> {
     const { slug, dtypes, starter, signature } = this.problem.value ?? NO_PROBLEM;
-    if (this.isProgram.value) {
+    if (this.isProgram) {
       await this.source.open({ name: "sandbox", starter: SANDBOX_STARTER, signature: "" }, old);
       return;
     }

@@ -25,7 +25,7 @@ export function CodePane({ bench, gpuTypes, calls }: { bench: Bench; gpuTypes: s
             id="starter-button"
             class="button small"
             type="button"
-            disabled={!bench.problem.value}
+            disabled={!source.isOpen.value}
             onClick={() => source.takeStarter()}
           >
             Starter
@@ -42,12 +42,12 @@ export function CodePane({ bench, gpuTypes, calls }: { bench: Bench; gpuTypes: s
       </p>
       <RunBar
         form={form}
-        canSubmit={Boolean(bench.problem.value && form.gpuType) && !bench.isSubmitting.value}
+        canSubmit={bench.canSubmit}
         trying={bench.trying.value}
         refusal={bench.refusal.value}
         onSubmit={() => void bench.submit()}
       />
-      <Options form={form} gpuTypes={gpuTypes} onChange={(changes) => void bench.change(changes)} />
+      <Options form={form} gpuTypes={gpuTypes} onChange={(changes) => bench.change(changes)} />
     </>
   );
 }

@@ -1,9 +1,8 @@
 // The page of a problem: statement, editor and result side by side.
 
 import { useQuery } from "@tanstack/preact-query";
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { Link } from "wouter-preact";
-import type { Editor } from "../editor/editor";
 import type { Schemas } from "../gateway/client";
 import * as queries from "../gateway/queries";
 import { NotFound, noSubmission } from "../page/not_found";
@@ -11,36 +10,18 @@ import { Panes } from "../page/panes";
 import { pages } from "../pages";
 import { difficultyName } from "../problems/choice";
 import { Ranking } from "../rankings/ranking";
-import { withOffered } from "../request/form";
 import { History } from "../run/history";
-import { Notifier } from "../run/notifier";
-import { news, RunView } from "../run/run_view";
-import { useTabState } from "../run/tab_state";
-import { Bench } from "./bench";
+import type { Bench } from "./bench";
 import { CodePane } from "./code_pane";
+import { RunPane } from "./run_pane";
 import { Statement } from "./statement";
+import { useBench } from "./use_bench";
+
+const NOTHING_YET =
+  "Nothing was run yet. Full checks every test and then measures; Sample shows one small case with its output.";
 
 export default function Workbench({ slug, submissionId }: { slug: string; submissionId: string }) {
-  const bench = useMemo(() => new Bench(), []);
-  const calls = useMemo(
-    () => ({
-      onEditor: (editor: Editor | null) => {
-        bench.source.editor = editor;
-      },
-      onChange: (code: string) => bench.source.remember(code),
-      onSubmit: () => void bench.submit(),
-      onSample: () => void bench.runSample(),
-      onFile: (file: File) => void bench.source.openFile(file),
-    }),
-    [bench],
-  );
-  useEffect(() => () => bench.close(), [bench]);
-  useEffect(() => void bench.arrive({ slug, submissionId }), [bench, slug, submissionId]);
-  const gpuTypes = useQuery(queries.gpuTypes).data;
-  useEffect(() => {
-    if (gpuTypes) void bench.change(withOffered(bench.form.value, gpuTypes));
-  }, [bench, gpuTypes]);
-
+  const { bench, gpuTypes, calls } = useBench(false, { slug, submissionId });
   const missing = bench.missing.value;
   if (missing) {
     const what = missing.submissionId ? noSubmission(missing.submissionId) : `There is no problem ${missing.slug}.`;
@@ -52,8 +33,8 @@ export default function Workbench({ slug, submissionId }: { slug: string; submis
   }
   const panes = [
     { id: "statement-pane", name: "Statement", content: <ProblemCard bench={bench} /> },
-    { id: "code-pane", name: "Code", content: <CodePane bench={bench} gpuTypes={gpuTypes ?? []} calls={calls} /> },
-    { id: "result-pane", name: "Result", content: <Result bench={bench} /> },
+    { id: "code-pane", name: "Code", content: <CodePane bench={bench} gpuTypes={gpuTypes} calls={calls} /> },
+    { id: "result-pane", name: "Result", content: <RunPane bench={bench}>{NOTHING_YET}</RunPane> },
   ];
   return (
     <Panes
@@ -80,35 +61,6 @@ function Title({ problem }: { problem: Schemas["ProblemDetail"] | null }) {
         </span>
       ) : null}
     </div>
-  );
-}
-
-function Result({ bench }: { bench: Bench }) {
-  const run = bench.run.value;
-  const slug = bench.isProgram.value ? "" : (bench.problem.value?.slug ?? "");
-  useTabState(run, slug);
-  return (
-    <>
-      <p id="live-status" class="visually-hidden" role="status" aria-live="polite">
-        {news(run)}
-      </p>
-      {run ? <Notifier key={bench.submissionId.value} run={run} problem={slug} /> : null}
-      {run ? (
-        <RunView
-          run={run}
-          goTo={(line, column) => bench.goTo(line, column)}
-          onCancel={() => void bench.cancel()}
-          onReport={() => void bench.downloadReport()}
-        />
-      ) : (
-        <div class="empty">
-          <h2>Result</h2>
-          <p>
-            Nothing was run yet. Full checks every test and then measures; Sample shows one small case with its output.
-          </p>
-        </div>
-      )}
-    </>
   );
 }
 
@@ -160,7 +112,7 @@ function Submissions({ slug }: { slug: string }) {
   if (!data) return <p class="empty">Reading your submissions…</p>;
   return (
     <div id="history">
-      <History submissions={data.submissions} isOfProblem />
+      <History submissions={data.submissions} isOfProblem empty="You have submitted nothing for this problem yet." />
     </div>
   );
 }
