@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from playwright.async_api import expect
+from playwright.async_api import Browser, expect
 from wavepool.submission.v1 import submission_pb2
 
 from tests.gateway.browser.browser_page import PROBLEM_PAGE, BrowserPage
@@ -66,6 +66,18 @@ async def test_the_way_in_says_so_and_is_the_persons_name_after_it(web: BrowserP
     await web.page.click("text=Your profile")
     await web.page.wait_for_url("**/users/demo")
     await expect(web.page.locator("#token-dialog")).to_be_hidden()
+
+
+async def test_without_scripts_the_page_says_what_to_do(browser: Browser, gateway: RunningGateway) -> None:
+    context = await browser.new_context(java_script_enabled=False)
+    page = await context.new_page()
+    await page.goto(f"{gateway.url}/problems")
+    said = page.locator("noscript p")
+    await expect(said).to_be_visible()
+    await expect(said).to_contain_text("This page needs JavaScript: allow it for this site")
+    await said.locator("a").click()
+    assert page.url == f"{gateway.url}/api/openapi.json"
+    await context.close()
 
 
 async def test_the_first_page_leads_on_to_the_problem_and_the_runs_of_before(
