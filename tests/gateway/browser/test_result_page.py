@@ -225,6 +225,19 @@ async def test_a_diagnostic_leads_to_its_line_of_the_code(web: BrowserPage, serv
     await expect(web.page.locator("#source .line.chosen .line-text")).to_have_text('extern "C" void solution() {')
 
 
+async def test_the_code_is_copied_or_why_not_is_said(web: BrowserPage, services: ScriptedServices) -> None:
+    submitted(services, whole_run(FULL))
+    await web.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    await open_result(web)
+    await web.page.click("#source >> text=Copy")
+    await expect(web.page.locator("#source [role=status]")).to_have_text("Copied.")
+    assert await web.page.evaluate("navigator.clipboard.readText()") == CODE
+    # As on a page that is neither https nor on this machine.
+    await web.page.evaluate("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
+    await web.page.click("#source >> text=Copy")
+    await expect(web.page.locator("#source [role=status]")).to_contain_text("select the text and copy it")
+
+
 async def test_a_run_is_followed_and_cancelled_on_its_page(web: BrowserPage, services: ScriptedServices) -> None:
     submitted(services, whole_run(FULL)[:5])
     await open_result(web)

@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/preact-query";
 import { useMemo, useState } from "preact/hooks";
 import type { Schemas } from "../gateway/client";
 import * as queries from "../gateway/queries";
-import { guarded } from "../page/alert";
+import { CopyButton } from "../page/copy_button";
 import { type Line, LineList } from "../run/line_list";
 import { found, type Listing, listingOf, nearestRow, type Row, withoutSource } from "./listing";
 
@@ -47,9 +47,7 @@ function Linked({ isa, code }: { isa: Schemas["SubmissionIsa"]; code: string }) 
         <button class="button small" type="button" aria-pressed={isMixed} onClick={() => setMixed(!isMixed)}>
           Interleaved
         </button>
-        <button class="button small" type="button" onClick={guarded(() => navigator.clipboard.writeText(isa.listing))}>
-          Copy
-        </button>
+        <CopyButton text={isa.listing} />
       </div>
       <div class={isMixed ? "isa-mixed" : "isa-sides"} onPointerLeave={() => setPointed(0)}>
         {isMixed ? (

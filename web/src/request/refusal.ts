@@ -1,6 +1,7 @@
 // Why a submission was not taken: what to say beside the button, and whether it is sent again by itself.
 
 import type { ApiError } from "../gateway/api_error";
+import { when } from "../page/action";
 
 const WAITS_SECONDS = [1, 2, 4];
 const LONGEST_WAIT_SECONDS = 30;
@@ -28,19 +29,16 @@ export function refusalOf(error: ApiError, nowMs: number): Refusal {
   return { text: [text, then].filter(Boolean).join(" "), fields };
 }
 
-function next({ status, retryAfterSeconds }: ApiError, nowMs: number): string {
+function next(error: ApiError, nowMs: number): string {
+  const { status } = error;
   switch (status) {
     case 401:
       return "Your text stays; sign in, then run it again.";
     case 402:
       return "Whoever runs this service can give you credit: wavepool grants add.";
     case 429:
-      return retryAfterSeconds === null ? "" : `Possible again at ${clock(nowMs + retryAfterSeconds * 1000)}.`;
+      return when(error, nowMs);
     default:
       return PASSING.includes(status) ? "It was tried several times. Run sends the same again, and it runs once." : "";
   }
-}
-
-function clock(instantMs: number): string {
-  return new Date(instantMs).toLocaleTimeString("en-GB");
 }

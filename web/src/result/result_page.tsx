@@ -6,7 +6,8 @@ import { Link } from "wouter-preact";
 import type { Schemas } from "../gateway/client";
 import * as queries from "../gateway/queries";
 import { compareAddress, problemAddress, workbenchAddress } from "../page/addresses";
-import { guarded, showFailure } from "../page/alert";
+import { showFailure } from "../page/alert";
+import { CopyButton } from "../page/copy_button";
 import { dollars, isNumber, seconds } from "../page/format";
 import { NotFound, noSubmission } from "../page/not_found";
 import * as store from "../page/store";
@@ -43,8 +44,8 @@ export default function ResultPage({ id }: { id: string }) {
             run={run}
             isWhole
             goTo={(line) => setPlace(({ asked }) => ({ line, asked: asked + 1 }))}
-            {...(queries.isOwn(submission) ? { onCancel: guarded(() => cancel(id)) } : {})}
-            onReport={guarded(() => downloadReport(id))}
+            {...(queries.isOwn(submission) ? { onCancel: () => cancel(id) } : {})}
+            onReport={() => downloadReport(id)}
           />
         ) : null}
       </div>
@@ -164,13 +165,7 @@ function Code({ submission, place }: { submission: Detail; place: { line: number
     <section class="card" id="source" aria-labelledby="source-heading">
       <div class="card-head">
         <h2 id="source-heading">Code</h2>
-        <button
-          class="button small"
-          type="button"
-          onClick={guarded(() => navigator.clipboard.writeText(submission.code))}
-        >
-          Copy
-        </button>
+        <CopyButton text={submission.code} />
         <UseCode submission={submission} />
       </div>
       <LineList

@@ -1,6 +1,7 @@
 // The run that is followed.
 
 import { Link } from "wouter-preact";
+import { useAction } from "../page/action";
 import { submissionAddress } from "../page/addresses";
 import { dollars, seconds } from "../page/format";
 import { useNow } from "../page/now";
@@ -12,17 +13,20 @@ import { Waiting } from "./waiting";
 
 const WORDS = { waiting: "not yet", active: "now", done: "done", failed: "ended here", stopped: "stopped here" };
 const TICK_MS = 100;
+const NOT_ALLOWED = async () => {};
 
 export interface RunCalls {
   goTo: GoTo;
   // Left out by those who may not.
-  onCancel?: () => void;
-  onReport?: () => void;
+  onCancel?: () => Promise<void>;
+  onReport?: () => Promise<void>;
 }
 
 // `isWhole`: on the submission's own page, so no link leads there.
 export function RunView({ run, isWhole, goTo, onCancel, onReport }: RunCalls & { run: Run; isWhole?: boolean }) {
   const { final, device, costUsd } = run;
+  const report = useAction(onReport ?? NOT_ALLOWED);
+  const cancel = useAction(onCancel ?? NOT_ALLOWED);
   const title = final ? endTitle(final.status, final) : "Running";
   return (
     <section id="run" class="run" aria-labelledby="run-heading">
@@ -40,12 +44,15 @@ export function RunView({ run, isWhole, goTo, onCancel, onReport }: RunCalls & {
           </Link>
         ) : null}
         {final?.has_report && onReport ? (
-          <button id="report-button" class="button small" type="button" onClick={onReport}>
+          <button id="report-button" class="button small" type="button" onClick={() => void report.act()}>
             Signed report
           </button>
         ) : null}
-        {final || !onCancel ? null : <CancelButton costUsd={costUsd} onCancel={onCancel} />}
+        {final || !onCancel ? null : <CancelButton costUsd={costUsd} onCancel={() => void cancel.act()} />}
       </div>
+      <p id="run-refusal" class="field-error" role="alert" hidden={!(cancel.refusal || report.refusal)}>
+        {cancel.refusal || report.refusal}
+      </p>
       <p id="run-line" class="run-line">
         {final ? (device?.title ?? final.device_title ?? "") : run.line}
       </p>

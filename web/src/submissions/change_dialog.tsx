@@ -1,9 +1,9 @@
 // Names a submission, and says who may see it.
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { ApiError } from "../gateway/api_error";
 import { api, given, type Schemas } from "../gateway/client";
 import * as queries from "../gateway/queries";
+import { useAction } from "../page/action";
 
 const CHOICES: [Schemas["Visibility"], string, string][] = [
   ["private", "Your account", "nobody else sees anything of it"],
@@ -19,7 +19,17 @@ export function ChangeDialog({ submission, onClose }: { submission: Change | nul
   const dialog = useRef<HTMLDialogElement>(null);
   const [name, setName] = useState("");
   const [visibility, setVisibility] = useState<Schemas["Visibility"]>("private");
-  const [failure, setFailure] = useState("");
+  const {
+    refusal,
+    act: save,
+    forget,
+  } = useAction(async (id: string) => {
+    const path = { submission_id: id };
+    await given(api.PATCH("/api/v1/submissions/{submission_id}", { params: { path }, body: { name, visibility } }));
+    onClose();
+    await queries.queries.invalidateQueries({ queryKey: queries.SUBMISSIONS });
+    await queries.queries.invalidateQueries(queries.submission(id));
+  });
   useEffect(() => {
     if (!submission) {
       dialog.current?.close();
@@ -27,22 +37,9 @@ export function ChangeDialog({ submission, onClose }: { submission: Change | nul
     }
     setName(submission.name ?? "");
     setVisibility(submission.visibility);
-    setFailure("");
+    forget();
     dialog.current?.showModal();
   }, [submission]);
-
-  async function save(id: string): Promise<void> {
-    const path = { submission_id: id };
-    try {
-      await given(api.PATCH("/api/v1/submissions/{submission_id}", { params: { path }, body: { name, visibility } }));
-    } catch (error) {
-      setFailure((error as ApiError).message);
-      return;
-    }
-    onClose();
-    await queries.queries.invalidateQueries({ queryKey: queries.SUBMISSIONS });
-    await queries.queries.invalidateQueries(queries.submission(id));
-  }
 
   return (
     <dialog class="dialog" aria-labelledby="change-heading" ref={dialog} onClose={onClose}>
@@ -80,8 +77,8 @@ export function ChangeDialog({ submission, onClose }: { submission: Change | nul
           ))}
         </fieldset>
         <p class="hint">Others never see its cost, account or queue.</p>
-        <p class="field-error" role="alert" hidden={!failure}>
-          {failure}
+        <p class="field-error" role="alert" hidden={!refusal}>
+          {refusal}
         </p>
         <div class="dialog-actions">
           <button class="button" type="button" onClick={onClose}>

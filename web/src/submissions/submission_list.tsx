@@ -5,8 +5,8 @@ import { useState } from "preact/hooks";
 import { Link, useSearchParams } from "wouter-preact";
 import type { Schemas } from "../gateway/client";
 import * as queries from "../gateway/queries";
+import { useAction } from "../page/action";
 import { submissionAddress } from "../page/addresses";
-import { guarded } from "../page/alert";
 import { ago, count, dollars } from "../page/format";
 import { Select } from "../page/select";
 import { Table } from "../page/table";
@@ -52,6 +52,7 @@ export default function SubmissionList() {
   const list = useInfiniteQuery(queries.pagesOfSubmissions(listQueryOf(choice)));
   const [chosen, choose] = useState<readonly string[]>([]);
   const [changed, change] = useState<Submission | null>(null);
+  const { refusal, act: cancelThem } = useAction(cancelAll);
   const submissions = list.data?.pages.flatMap((page) => page.submissions) ?? [];
   const cancellable = submissions.filter((one) => chosen.includes(one.id) && !one.status);
   return (
@@ -66,11 +67,14 @@ export default function SubmissionList() {
             id="cancel-chosen"
             class="button small danger"
             type="button"
-            onClick={() => void cancelAll(cancellable)}
+            onClick={() => void cancelThem(cancellable)}
           >
             Cancel {cancellable.length}
           </button>
         ) : null}
+        <p class="field-error" role="alert" hidden={!refusal}>
+          {refusal}
+        </p>
       </div>
       <Filters
         choice={choice}
@@ -120,12 +124,12 @@ function totalOf(pages: Schemas["SubmissionPage"][]): string {
   return isAll ? count(pages.reduce((sum, page) => sum + page.submissions.length, 0)) : "more than 1,000";
 }
 
-const cancelAll = guarded(async (submissions: readonly Submission[]) => {
+async function cancelAll(submissions: readonly Submission[]): Promise<void> {
   const what = submissions.length === 1 ? "this submission" : `these ${submissions.length} submissions`;
   if (!confirm(`Cancel ${what}? You pay for the time that was used.`)) return;
   await Promise.all(submissions.map(({ id }) => cancel(id)));
   await queries.queries.invalidateQueries({ queryKey: queries.SUBMISSIONS });
-});
+}
 
 function cells(one: Submission, isChosen: boolean, onChoose: () => void, onChange: () => void) {
   const title = one.problem || one.name || "sandbox program";

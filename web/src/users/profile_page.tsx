@@ -1,13 +1,11 @@
 // The page of a user: what they solved, when they submitted, and what they made public.
 
 import { useQuery } from "@tanstack/preact-query";
-import { useState } from "preact/hooks";
 import { Link } from "wouter-preact";
-import type { ApiError } from "../gateway/api_error";
 import { api, given, type Schemas } from "../gateway/client";
 import * as queries from "../gateway/queries";
+import { useAction } from "../page/action";
 import { submissionAddress } from "../page/addresses";
-import { askAgain } from "../page/alert";
 import { ago, count } from "../page/format";
 import { NotFound } from "../page/not_found";
 import { Table } from "../page/table";
@@ -71,19 +69,11 @@ export default function ProfilePage({ name }: { name: string }) {
 // Whether others see it; a refusal is shown beside it, and changes nothing.
 function Setting() {
   const setting = useQuery(queries.profileSetting).data?.profile;
-  const [failure, setFailure] = useState("");
+  const { refusal, act: choose } = useAction(async (profile: "public" | "off") => {
+    const chosen = await given(api.PATCH("/api/v1/me/profile", { body: { profile } }));
+    queries.queries.setQueryData(queries.profileSetting.queryKey, chosen);
+  });
   if (setting === undefined) return null;
-
-  async function choose(profile: "public" | "off"): Promise<void> {
-    try {
-      const chosen = await given(api.PATCH("/api/v1/me/profile", { body: { profile } }));
-      queries.queries.setQueryData(queries.profileSetting.queryKey, chosen);
-      setFailure("");
-    } catch (error) {
-      askAgain(error as ApiError);
-      setFailure((error as ApiError).message);
-    }
-  }
 
   return (
     <section class="card">
@@ -104,8 +94,8 @@ function Setting() {
       <p class="hint" role="status">
         {SEEN_BY[setting] ?? `Who sees it: ${setting}.`}
       </p>
-      <p class="field-error" role="alert" hidden={!failure}>
-        {failure}
+      <p class="field-error" role="alert" hidden={!refusal}>
+        {refusal}
       </p>
     </section>
   );

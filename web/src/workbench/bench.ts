@@ -113,9 +113,9 @@ export class Bench {
     }
   }
 
-  readonly cancel = guarded(() => cancel(this.submissionId.value));
+  readonly cancel = () => cancel(this.submissionId.value);
 
-  readonly downloadReport = guarded(() => downloadReport(this.submissionId.value));
+  readonly downloadReport = () => downloadReport(this.submissionId.value);
 
   close(): void {
     this.#following?.abort();

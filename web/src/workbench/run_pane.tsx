@@ -19,8 +19,8 @@ export function RunPane({ bench, children: nothingYet }: { bench: Bench; childre
         <RunView
           run={run}
           goTo={(line, column) => bench.goTo(line, column)}
-          onCancel={() => void bench.cancel()}
-          onReport={() => void bench.downloadReport()}
+          onCancel={bench.cancel}
+          onReport={bench.downloadReport}
         />
       ) : (
         <div class="empty">
