@@ -2,15 +2,18 @@
 
 import { QueryClientProvider, useQuery } from "@tanstack/preact-query";
 import type { ComponentChildren } from "preact";
-import { useEffect } from "preact/hooks";
-import { Route, Switch, useSearchParams } from "wouter-preact";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { Route, Switch, useSearch, useSearchParams } from "wouter-preact";
+import { usePathname } from "wouter-preact/use-browser-location";
 import { watch } from "./gateway/event_stream";
 import { ASIDE, noteSubmission, problem, queries, signInOptions } from "./gateway/queries";
+import { when } from "./page/action";
 import { alert, asksForToken, hasToken } from "./page/alert";
 import { Header } from "./page/header";
 import { Keys } from "./page/keys";
 import { later } from "./page/later";
 import { NotFound } from "./page/not_found";
+import { Offline } from "./page/offline";
 import { TokenDialog } from "./page/token_dialog";
 import { pages } from "./pages";
 
@@ -37,6 +40,7 @@ export function App() {
     <QueryClientProvider client={queries}>
       <Header />
       <Alert />
+      <Offline />
       <Switch>
         <Route path={pages.home}>
           <Home />
@@ -141,9 +145,16 @@ function OfUser({ children }: { children: ComponentChildren }) {
 
 function Alert() {
   const failure = alert.value;
+  const place = usePathname() + useSearch();
+  const shown = useRef(place);
+  // It is about what was asked for at an address that is left.
+  useLayoutEffect(() => {
+    if (place !== shown.current) alert.value = null;
+    shown.current = place;
+  }, [place]);
   return (
     <div id="alert" class="alert" role="alert" hidden={!failure}>
-      {failure?.message}
+      {failure ? [failure.message, when(failure, Date.now())].join(" ") : null}
       {failure?.fields.length ? (
         <ul>
           {failure.fields.map(({ field, message }) => (

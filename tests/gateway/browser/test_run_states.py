@@ -282,6 +282,44 @@ async def test_what_nobody_knows_of_price_and_pool_is_not_said(web: BrowserPage,
     web.complaints.clear()  # the browser's own lines for the 503s
 
 
+async def test_a_stage_moves_unless_people_want_no_motion(web: BrowserPage, services: ScriptedServices) -> None:
+    services.scheduler.script_of_next_job = [WAITING]
+    await web.open()
+    await web.submit()
+    await web.page.wait_for_selector(".stage.active")
+    moving = "document.getAnimations().length"
+    assert await web.page.evaluate(moving) == 0
+    await web.page.emulate_media(reduced_motion="no-preference")
+    await web.page.wait_for_function(f"{moving} > 0")
+
+
+async def test_a_submission_without_a_network_is_kept_and_runs_once_when_it_is_back(
+    web: BrowserPage, services: ScriptedServices
+) -> None:
+    web.script(FULL)
+    await web.page.clock.install()
+    await web.open()
+    await web.page.fill("#code", "int mine;")
+    await web.page.context.set_offline(True)
+    await expect(web.page.locator("#offline")).to_contain_text("no network")
+    await web.submit()
+    await expect(web.page.locator("#trying")).to_contain_text("Trying again")
+    assert await web.accessibility() == []
+    # A minute passes.
+    while not await web.page.locator("#refusal").is_visible():
+        await web.page.clock.fast_forward(5000)
+    await web.page.clock.fast_forward(60_000)
+    await expect(web.page.locator("#refusal")).to_contain_text("Run sends the same again, and it runs once.")
+    assert await web.code() == "int mine;"
+    await web.page.context.set_offline(False)
+    await expect(web.page.locator("#offline")).to_be_hidden()
+    await web.submit()
+    await web.page.wait_for_selector(".verdict.good")
+    (sent,) = services.refusals.calls["SubmitJob"]
+    assert sent.spec.submission.source == "int mine;"
+    web.complaints.clear()  # the browser's own lines for requests that failed
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 async def test_a_waiting_run_fits_a_phone(web: BrowserPage, services: ScriptedServices, scheme: str) -> None:
     await web.page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")

@@ -124,6 +124,29 @@ async def test_a_submission_is_named_and_shared_and_a_refusal_keeps_what_was_typ
     web.complaints.clear()  # the browser's own line for the 503
 
 
+async def test_a_list_without_a_network_says_so_and_is_read_when_it_is_back(
+    web: BrowserPage, gateway: RunningGateway, services: ScriptedServices
+) -> None:
+    # Playwright takes the network from pages, not from shared workers.
+    await web.page.context.add_init_script("delete window.SharedWorker")
+    services.scheduler.put_job(SPEC, job_id="job_1")
+    await web.open()
+    await web.page.goto(f"{gateway.url}/submissions")
+    rows = web.page.locator(".submissions tbody tr")
+    await expect(rows).to_have_count(1)
+    await web.page.context.set_offline(True)
+    await expect(web.page.locator("#offline")).to_contain_text("what you see may be old")
+    services.scheduler.put_job(SPEC, job_id="job_2")
+    await web.page.get_by_label("Mode").select_option("full")
+    await web.page.wait_for_url("**/submissions?mode=full")
+    await expect(rows).to_have_count(1)
+    await web.page.context.set_offline(False)
+    await expect(rows).to_have_count(2)
+    await expect(web.page.locator("#offline")).to_be_hidden()
+    await expect(web.page.locator("#alert")).to_be_hidden()
+    web.complaints.clear()  # the browser's own lines for requests that failed
+
+
 async def test_a_list_wider_than_a_phone_scrolls_without_the_page(
     web: BrowserPage, gateway: RunningGateway, services: ScriptedServices
 ) -> None:

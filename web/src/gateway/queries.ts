@@ -1,7 +1,7 @@
 // What the page reads of the gateway, kept so that each is asked for once.
 
 import { infiniteQueryOptions, keepPreviousData, QueryCache, QueryClient, queryOptions } from "@tanstack/preact-query";
-import { showFailure } from "../page/alert";
+import { alert, showFailure } from "../page/alert";
 import { type Form, quoteQuery } from "../request/form";
 import type { ListQuery } from "../submissions/list_choice";
 import { ApiError } from "./api_error";
@@ -15,11 +15,19 @@ export const ASIDE = { isAside: true };
 // What an address names. That it is not there, the page says itself.
 const NAMED = { isNamed: true };
 
+// Of the read whose failure is shown.
+let failed = "";
+
 export const queries = new QueryClient({
   queryCache: new QueryCache({
-    onError: (error, { meta }) => {
+    onError: (error, { meta, queryHash }) => {
       const isMissing = error instanceof ApiError && error.status === 404;
-      if (meta !== ASIDE && !(meta === NAMED && isMissing)) showFailure(error);
+      if (meta === ASIDE || (meta === NAMED && isMissing)) return;
+      failed = queryHash;
+      showFailure(error);
+    },
+    onSuccess: (_, { queryHash }) => {
+      if (queryHash === failed) alert.value = null;
     },
   }),
   // Whoever asks is told at once; a request that a change of the network drops was repeated already.
