@@ -20,6 +20,7 @@
 #include "wavepool/math/directed_rounding.h"
 #include "wavepool/math/inverse_functions.h"
 #include "wavepool/threads/amd_instructions.h"
+#include "wavepool/threads/fp8_instructions.h"
 #include "wavepool/threads/memory_access.h"
 #include "wavepool/math/vector_math.h"
 #endif
