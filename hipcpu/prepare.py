@@ -169,7 +169,9 @@ def _recorder_sources() -> list[Path]:
 
 def _compile(source: Path, folder: Path) -> None:
     options = ("-x", "c++", "-emit-obj", str(source), "-o", str(folder / f"{source.stem}.o"))
-    run_tool(toolchain.compiler().clang(toolchain.prepared().include, *options))
+    # As the judge's library: AVX2, with fused multiply-adds.
+    processor = ("-target-cpu", "x86-64-v3") if source.parent.name == "matrix" else ()
+    run_tool(toolchain.compiler().clang(toolchain.prepared().include, *processor, *options))
 
 
 def _build_judge_library(folder: Path) -> None:

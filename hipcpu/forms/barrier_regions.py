@@ -123,7 +123,7 @@ class Regions:
         if label in self.plan.stops:
             body = [one for one in body[:-1] if not barrier_of(one)]
             return [*body, *self._arrival(number_of(label), stored)]
-        return ("  ret i32 0" if one == _RETURN else one for one in with_wave_values(body))
+        return ("  ret i32 0" if one == _RETURN else one for one in with_wave_values(label, body))
 
     def _arrival(self, number: int, stored: frozenset[str]) -> list[str]:
         kept = _brought(self.plan.barriers[number], number)
@@ -138,7 +138,7 @@ def _brought(barrier: Barrier, number: int) -> list[str]:
     """Store the value, and the mask if there is one, for the other threads."""
     lines: list[str] = []
     address = f"%wp.brought.{number}"
-    if barrier.is_wave or barrier.value != "0":
+    if (barrier.is_wave and not barrier.matrix) or barrier.value != "0":
         value = barrier.value
         if not barrier.is_wave:
             value = f"{address}.wide"

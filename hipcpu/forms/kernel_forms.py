@@ -20,7 +20,7 @@ from hipcpu.ir.function import Function
 from hipcpu.ir.index_values import THREAD, UNIFORM, declarations, parameter, with_index_parameters
 from hipcpu.ir.instruction import Instruction
 from hipcpu.ir.module import Module
-from hipcpu.ir.synchronisation import with_barriers_apart
+from hipcpu.ir.synchronisation import is_any_matrix_instruction, with_barriers_apart
 from hipcpu.ir.text import parameters_text, plain
 from hipcpu.modules import back_end
 from hipcpu.modules.device_module import kernel_symbol
@@ -90,10 +90,10 @@ def can_be_cut(functions: Mapping[str, Function], function: Function) -> bool:
 
 
 def _is_uncuttable(one: Instruction) -> bool:
-    """Return True for control flow that cannot be cut, and for stack space that is not a private variable."""
+    """Return True for control flow that cannot be cut, unknown instructions, and stack space that is not a variable."""
     if one.opcode == "alloca":
         return any(operand.value.startswith("%") for operand in one.operands)
-    return one.opcode in _UNCUTTABLE or one.calls("@llvm.stacksave")
+    return one.opcode in _UNCUTTABLE or one.calls("@llvm.stacksave") or is_any_matrix_instruction(one)
 
 
 def _needs_runtime(function: Function) -> bool:

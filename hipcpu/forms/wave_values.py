@@ -1,23 +1,25 @@
-"""Reads the results of a barrier directly from the barrier area instead of by calls."""
+"""Uses the barrier area directly instead of by calls: for results of barriers, and for matrix registers."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from hipcpu.forms.barrier_area import ACTIVE, ARRIVED, COUNT
+from hipcpu.forms.barrier_area import ACTIVE, ARRIVED, COUNT, MATRICES, MATRIX_REGISTER, MATRIX_REGISTERS
 from hipcpu.ir.instruction import Instruction
 
 _AREA, _VALUES = "%wp.barrier_area", "%wp.values"
 
 
-def with_wave_values(body: Iterable[Instruction]) -> Iterator[Instruction]:
-    """Yield the instructions, with calls for results replaced by loads."""
-    for one in body:
-        written = _WRITTEN.get(one.callee) if one.result else None
+def with_wave_values(label: str, body: Iterable[Instruction]) -> Iterator[Instruction]:
+    """Yield the instructions of block `label`, with calls for results replaced by loads, and of setters by stores."""
+    for number, one in enumerate(body):
+        written = _WRITTEN.get(one.callee)
         if written is None:
             yield one
         else:
-            yield from map(Instruction, written(one.result, *(operand.value for operand in one.operands)))
+            # A setter has no result.
+            name = one.result or f"%wp.set.{label[1:]}.{number}"
+            yield from map(Instruction, written(name, *(operand.value for operand in one.operands)))
 
 
 def _value(result: str, lane: str) -> list[str]:
@@ -60,10 +62,34 @@ def _arrived(result: str) -> list[str]:
     return _count(result, ARRIVED)
 
 
+def _matrix_register(name: str, number: str) -> list[str]:
+    bytes_of_wave = MATRIX_REGISTERS * MATRIX_REGISTER
+    return [
+        f"  {name}.wp.wave = lshr i64 %wp.thread, 6",
+        f"  {name}.wp.lane = and i64 %wp.thread, 63",
+        f"  {name}.wp.in = urem i32 {number}, {MATRIX_REGISTERS}",
+        f"  {name}.wp.number = zext i32 {name}.wp.in to i64",
+        f"  {name}.wp.area = getelementptr i8, ptr {_AREA}, i64 {MATRICES}",
+        f"  {name}.wp.p = getelementptr [{bytes_of_wave} x i8], ptr {name}.wp.area, i64 {name}.wp.wave",
+        f"  {name}.wp.r = getelementptr [{MATRIX_REGISTER} x i8], ptr {name}.wp.p, i64 {name}.wp.number",
+        f"  {name}.wp.w = getelementptr i32, ptr {name}.wp.r, i64 {name}.wp.lane",
+    ]
+
+
+def _matrix_set(name: str, number: str, value: str) -> list[str]:
+    return [*_matrix_register(name, number), f"  store i32 {value}, ptr {name}.wp.w, align 4"]
+
+
+def _matrix_get(result: str, number: str) -> list[str]:
+    return [*_matrix_register(result, number), f"  {result} = load i32, ptr {result}.wp.w, align 4"]
+
+
 _WRITTEN: dict[str, Callable[..., list[str]]] = {
     "@__wp_wave_value": _value,
     "@__wp_wave_shifted": _shifted,
     "@__wp_wave_active": _active,
     "@__wp_block_count": _count,
     "@__wp_block_arrived": _arrived,
+    "@__wp_matrix_set": _matrix_set,
+    "@__wp_matrix_get": _matrix_get,
 }

@@ -13,9 +13,12 @@ SOURCE = "solution.hip"
 
 # Words in a source that have no meaning on the host processor, each with the reason and an alternative.
 _NO_MEANING = (
-    (re.compile(r"__builtin_amdgcn_\w*mfma\w*"), "MFMA matrix instructions exist only on AMD GPUs"),
     (
-        re.compile(r"__builtin_amdgcn_(?!\w*mfma)\w+"),
+        re.compile(r"(?<=undeclared identifier ')__builtin_amdgcn_s?mf\w+"),
+        "gfx942 has no matrix instruction of this name: docs/devices.md lists those that it has",
+    ),
+    (
+        re.compile(r"(?<=undeclared identifier ')__builtin_amdgcn_(?!s?mf)\w+"),
         "this AMD GPU instruction has no counterpart on the host processor",
     ),
     (

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from hipcpu.ir.function import Block, Blocks, block
 from hipcpu.ir.instruction import Instruction
 
-_BLOCK, _WAVE = "@__wp_block_barrier", "@__wp_wave_barrier"
+_BLOCK, _WAVE, _MATRIX = "@__wp_block_barrier", "@__wp_wave_barrier", "@__wp_matrix_barrier"
 
 
 @dataclass(frozen=True)
@@ -21,6 +21,8 @@ class Barrier:
     value: str
     mask: str
     line: int
+    matrix: int = 0
+    """The matrix instruction that the wavefront executes there, as in `runtime/matrix/matrix.h`; 0 for none."""
 
     @property
     def has_mask(self) -> bool:
@@ -30,11 +32,25 @@ class Barrier:
 
 def barrier_of(instruction: Instruction) -> Barrier | None:
     """Return the barrier that an instruction calls, or None."""
-    if instruction.callee not in (_BLOCK, _WAVE):
+    if instruction.callee not in (_BLOCK, _WAVE, _MATRIX):
         return None
     *value_and_mask, line = (operand.value for operand in instruction.operands)
+    if instruction.callee == _MATRIX:
+        operation, modifiers = map(int, value_and_mask)
+        return Barrier(True, "0", "0", _line(line), operation & 0xFF | (modifiers & 0xFFFFFF) << 8)
     value, mask = (*value_and_mask, "0")[:2]
-    return Barrier(instruction.callee == _WAVE, value, mask, int(line) if line.isdigit() else 0)
+    return Barrier(instruction.callee == _WAVE, value, mask, _line(line))
+
+
+def _line(operand: str) -> int:
+    return int(operand) if operand.isdigit() else 0
+
+
+def is_any_matrix_instruction(instruction: Instruction) -> bool:
+    """Return True for a matrix instruction that is not known before it is executed."""
+    if instruction.callee != _MATRIX:
+        return False
+    return not all(operand.value.lstrip("-").isdigit() for operand in instruction.operands[:2])
 
 
 def barrier_label(number: int) -> str:

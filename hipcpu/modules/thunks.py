@@ -69,7 +69,7 @@ _PLACE = "@__wp_place_of_dynamic_shared"
 """Function that returns the address of the calling thread's dynamic shared memory."""
 _KERNEL = "{ ptr, ptr, ptr, ptr, ptr, i64, i32 }"
 _VARIABLE = "{ ptr, ptr, i64 }"
-_BARRIER = "{ i32, i32, i32 }"
+_BARRIER = "{ i32, i32, i32, i32 }"
 
 
 def table(host: HostModule, rows: Sequence[TableRow], dynamic: Collection[str] = ()) -> str:
@@ -105,8 +105,8 @@ def _row(number: int, row: TableRow, place: str) -> str:
 
 def _barriers(number: int, row: TableRow) -> str:
     entries = [
-        f"{_BARRIER} {{ i32 {int(barrier.is_wave)}, i32 {int(barrier.has_mask)}, i32 {barrier.line} }}"
-        for barrier in row.barriers
+        f"{_BARRIER} {{ i32 {int(one.is_wave)}, i32 {int(one.has_mask)}, i32 {one.line}, i32 {one.matrix} }}"
+        for one in row.barriers
     ]
     return _array(f"@__wp_barriers.{number}", _BARRIER, entries)
 

@@ -21,6 +21,7 @@
 #include "wavepool/math/inverse_functions.h"
 #include "wavepool/threads/amd_instructions.h"
 #include "wavepool/threads/fp8_instructions.h"
+#include "wavepool/threads/matrix_instructions.h"
 #include "wavepool/threads/memory_access.h"
 #include "wavepool/math/vector_math.h"
 #endif

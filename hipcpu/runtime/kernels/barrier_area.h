@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "../calls/launch_limits.h"
+#include "../matrix/matrix.h"
 
 namespace wavepool {
 
@@ -20,6 +21,7 @@ struct BarrierArea {
     int32_t count;    // threads whose predicate held at the last barrier
     int32_t arrived;  // threads that came to it
     uint32_t next[kMaxThreadsPerBlock];  // the region that each thread goes on with; 0 when it has ended
+    MatrixRegisters matrices[kMaxThreadsPerBlock / kWavefront];
 };
 
 }  // namespace wavepool

@@ -17,7 +17,9 @@ BlockRunner& block_runner() {
 }
 
 BlockRunner::BlockRunner()
-    : threads_(new DeviceThread[kMaxThreadsPerBlock]), waves_(new Wave[kMaxThreadsPerBlock / kWavefront]) {}
+    : threads_(new DeviceThread[kMaxThreadsPerBlock]),
+      waves_(new Wave[kMaxThreadsPerBlock / kWavefront]),
+      matrices_(new MatrixRegisters[kMaxThreadsPerBlock / kWavefront]) {}
 
 void BlockRunner::run(const KernelEntry& kernel, void** arguments, const BlockIndex& index) {
     kernel_ = &kernel;
@@ -99,23 +101,49 @@ bool BlockRunner::release_waves() {
 
 bool BlockRunner::release_wave(uint32_t first) {
     uint32_t end = first + kWavefront < thread_count_ ? first + kWavefront : thread_count_;
-    const Barrier* lowest = nullptr;
-    for (uint32_t i = first; i < end; ++i)
-        if (threads_[i].state == ThreadState::kAtWave && (!lowest || threads_[i].barrier.site < lowest->site))
-            lowest = &threads_[i].barrier;
-    if (!lowest) return false;
+    const Barrier* next = next_of_wave(first, end);
+    if (!next) return false;
     if (sanitizing()) sanitizer::wave_met(first / kWavefront);
-    check_mask(*lowest, first, end);
-    const void* site = lowest->site;
+    check_mask(*next, first, end);
     Wave& wave = waves_[first / kWavefront];
     wave = {};
+    wave.active = lanes_at(*next, first, end);
+    if (next->matrix) execute_matrix(*next, wave.active, first);
     for (uint32_t i = first; i < end; ++i)
-        if (threads_[i].state == ThreadState::kAtWave && threads_[i].barrier.site == site) {
-            wave.active |= 1ull << (i - first);
+        if (wave.active >> (i - first) & 1) {
             wave.values[i - first] = threads_[i].barrier.value;
             threads_[i].state = ThreadState::kRunnable;
         }
     return true;
+}
+
+// Matrix instructions come last unless all lanes are there: the others may still be on their way.
+const Barrier* BlockRunner::next_of_wave(uint32_t first, uint32_t end) const {
+    const Barrier *lowest = nullptr, *incomplete = nullptr;
+    for (uint32_t i = first; i < end; ++i) {
+        if (threads_[i].state != ThreadState::kAtWave) continue;
+        const Barrier& barrier = threads_[i].barrier;
+        const Barrier*& found = barrier.matrix && ~lanes_at(barrier, first, end) ? incomplete : lowest;
+        if (!found || barrier.site < found->site) found = &barrier;
+    }
+    return lowest ? lowest : incomplete;
+}
+
+uint64_t BlockRunner::lanes_at(const Barrier& barrier, uint32_t first, uint32_t end) const {
+    uint64_t lanes = 0;
+    for (uint32_t i = first; i < end; ++i) {
+        const DeviceThread& thread = threads_[i];
+        if (thread.state == ThreadState::kAtWave && thread.barrier.site == barrier.site) lanes |= 1ull << (i - first);
+    }
+    return lanes;
+}
+
+void BlockRunner::execute_matrix(const Barrier& barrier, uint64_t lanes, uint32_t first) {
+    if (lanes == ~0ull) return execute(barrier.matrix, matrices_[first / kWavefront]);
+    const uint32_t other = first + uint32_t(__builtin_ctzll(~lanes));
+    const bool waits = other < thread_count_ && threads_[other].state != ThreadState::kDone;
+    fail_without_lane(*kernel_, index_, {first + uint32_t(__builtin_ctzll(lanes)), uint32_t(barrier.line)},
+                      {other, waits ? uint32_t(threads_[other].barrier.line) : kNotThere});
 }
 
 void BlockRunner::release_block() {

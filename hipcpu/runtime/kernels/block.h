@@ -6,6 +6,7 @@
 #include "fiber.h"
 #include "kernel_table.h"
 #include "../calls/launch_limits.h"
+#include "../matrix/matrix.h"
 
 namespace wavepool {
 
@@ -15,6 +16,7 @@ struct Barrier {
     uint64_t mask;
     const void* site;
     int line;
+    MatrixInstruction matrix = kNoMatrixInstruction;
 };
 
 enum class ThreadState : uint8_t { kFresh, kRunnable, kAtBlock, kAtWave, kDone };
@@ -47,6 +49,7 @@ public:
     uint32_t thread() const { return current_; }
     bool on_stack(const void* address) const;
     const Wave& wave() const { return waves_[current_ / kWavefront]; }
+    MatrixRegisters& matrix() const { return matrices_[current_ / kWavefront]; }
     int block_count() const { return block_count_; }
     int block_arrived() const { return block_arrived_; }
 
@@ -58,6 +61,9 @@ private:
     void wait(ThreadState state, const Barrier& barrier);
     bool release_waves();
     bool release_wave(uint32_t first);
+    const Barrier* next_of_wave(uint32_t first, uint32_t end) const;
+    uint64_t lanes_at(const Barrier& barrier, uint32_t first, uint32_t end) const;
+    void execute_matrix(const Barrier& barrier, uint64_t lanes, uint32_t first);
     void release_block();
     void check_mask(const Barrier& barrier, uint32_t first, uint32_t end) const;
     void check_barrier(uint32_t first, uint32_t end) const;
@@ -75,6 +81,7 @@ private:
     StackPool stacks_;
     std::unique_ptr<DeviceThread[]> threads_;
     std::unique_ptr<Wave[]> waves_;
+    std::unique_ptr<MatrixRegisters[]> matrices_;
 };
 
 // The runner of the calling worker.

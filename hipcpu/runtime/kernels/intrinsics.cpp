@@ -34,4 +34,13 @@ unsigned long long __wp_wave_shifted(int lanes) {
     return block_runner().wave().values[(block_runner().index().lane + lanes) % wavepool::kWavefront];
 }
 unsigned long long __wp_wave_active() { return block_runner().wave().active; }
+
+void __wp_matrix_set(int number, unsigned value) {
+    block_runner().matrix().of(number)[block_runner().index().lane] = value;
+}
+void __wp_matrix_barrier(int operation, int modifiers, int line) {
+    const auto instruction = wavepool::matrix_instruction(operation, modifiers);
+    block_runner().wait_at_wave({0, 0, __builtin_return_address(0), line, instruction});
+}
+unsigned __wp_matrix_get(int number) { return block_runner().matrix().of(number)[block_runner().index().lane]; }
 }

@@ -28,6 +28,7 @@ struct BarrierEntry {
     uint32_t is_wave;
     uint32_t has_mask;
     uint32_t line;
+    MatrixInstruction matrix;  // executed when all lanes are there
 };
 
 // A kernel has one of two forms, and one of these functions. In thread form `run` executes one thread and may block. In

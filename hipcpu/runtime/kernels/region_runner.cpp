@@ -20,7 +20,7 @@ void RegionRunner::run(const KernelEntry& kernel, void** arguments, const BlockI
     thread_count_ = index.block_dim_x * index.block_dim_y * index.block_dim_z;
     wave_count_ = (thread_count_ + kWavefront - 1) / kWavefront;
     if (kernel.context_bytes > context_bytes_) {
-        context_.reset(new char[kernel.context_bytes]);
+        context_.reset(new ContextPart[kernel.context_bytes / sizeof(ContextPart) + 1]);
         context_bytes_ = kernel.context_bytes;
     }
     side_ = 0;
@@ -49,18 +49,36 @@ uint32_t RegionRunner::run_divergent() {
 
 bool RegionRunner::release_wave(uint32_t wave) {
     uint32_t begin = wave * kWavefront, end = begin + uint32_t(__builtin_popcountll(wave_mask(wave)));
-    uint32_t region = ~0u;
-    for (uint32_t i = begin; i < end; ++i) {
-        uint32_t next = area_->next[i];
-        if (next != 0 && next < region && barrier(next).is_wave) region = next;
-    }
+    uint32_t region = next_region(wave);
     if (region == ~0u) return false;
     uint64_t lanes = lanes_at(wave, region);
+    if (barrier(region).matrix) execute_matrix(wave, lanes, region);
     if (barrier(region).has_mask) check_mask(wave, lanes, region);
     area_->active[wave] = lanes;
     for (uint32_t i = begin; i < end; ++i) area_->values[i] = lanes >> (i - begin) & 1 ? area_->brought[i] : 0;
     run_lanes(wave, lanes, region);
     return true;
+}
+
+// The first barrier in program order at which lanes wait for the wavefront. Matrix instructions come last unless all
+// lanes are there: the others may still be on their way.
+uint32_t RegionRunner::next_region(uint32_t wave) const {
+    uint32_t region = ~0u, incomplete = ~0u;
+    for (uint64_t lanes = wave_mask(wave); lanes; lanes &= lanes - 1) {
+        uint32_t next = area_->next[wave * kWavefront + uint32_t(__builtin_ctzll(lanes))];
+        if (next == 0 || !barrier(next).is_wave) continue;
+        uint32_t& first = barrier(next).matrix && ~lanes_at(wave, next) ? incomplete : region;
+        if (next < first) first = next;
+    }
+    return region != ~0u ? region : incomplete;
+}
+
+void RegionRunner::execute_matrix(uint32_t wave, uint64_t lanes, uint32_t region) {
+    if (lanes == ~0ull) return execute(barrier(region).matrix, area_->matrices[wave]);
+    const uint32_t begin = wave * kWavefront, other = begin + uint32_t(__builtin_ctzll(~lanes));
+    const uint32_t next = other < thread_count_ ? area_->next[other] : 0;
+    fail_without_lane(*kernel_, index_, {begin + uint32_t(__builtin_ctzll(lanes)), barrier(region).line},
+                      {other, next ? barrier(next).line : kNotThere});
 }
 
 void RegionRunner::release_alive() {
@@ -84,6 +102,10 @@ void RegionRunner::release_alive() {
 }
 
 void RegionRunner::release_all(uint32_t region) {
+    if (barrier(region).matrix) {
+        for (uint32_t wave = 0; wave < wave_count_; ++wave) execute_matrix(wave, wave_mask(wave), region);
+        return;
+    }
     if (barrier(region).is_wave) {
         std::memcpy(area_->values, area_->brought, thread_count_ * sizeof(uint64_t));
         if (uint32_t rest = thread_count_ % kWavefront)

@@ -7,6 +7,11 @@
 
 namespace wavepool {
 
+// Compiled kernels expect vectors in the context to be aligned to their size; the largest has 32 doubles.
+struct alignas(256) ContextPart {
+    char bytes[256];
+};
+
 class RegionRunner {
 public:
     RegionRunner();
@@ -16,6 +21,8 @@ public:
 private:
     uint32_t run_divergent();
     bool release_wave(uint32_t wave);
+    uint32_t next_region(uint32_t wave) const;
+    void execute_matrix(uint32_t wave, uint64_t lanes, uint32_t region);
     void release_alive();
     void release_all(uint32_t region);
     void run_lanes(uint32_t wave, uint64_t lanes, uint32_t region);
@@ -33,7 +40,7 @@ private:
     uint32_t wave_count_ = 0;
     uint32_t side_ = 0;
     std::unique_ptr<BarrierArea> area_;
-    std::unique_ptr<char[]> context_;
+    std::unique_ptr<ContextPart[]> context_;
     uint64_t context_bytes_ = 0;
 };
 

@@ -51,6 +51,7 @@ _MISALIGNED_MESSAGE = (
     "by one. `wavepool core check --memcheck` names the line."
 )
 _OVERRUN = re.compile(r"overrun of shared memory in kernel (.*): launched with (\d+) bytes, written at (\d+)")
+_MATRIX = "matrix instruction without"
 _DIVERGED = re.compile(r"^(?:divergent|deadlock)")
 _STUCK = re.compile(rb"^wavepool: (.+)$", re.MULTILINE)
 _NOTABLE_SHARE = 1 / 16
@@ -229,6 +230,9 @@ def _stuck_failure(end: Exit) -> Failure | None:
             f"with {bytes_:,} bytes. Launch it with as many as it uses, or check the index."
         )
         return Failure(Verdict.OUT_OF_BOUNDS, message)
+    if said.startswith(_MATRIX):
+        message = f"The kernel was stopped: {said}. Let all 64 lanes of a wavefront reach the same matrix instruction."
+        return Failure(Verdict.RUNTIME_ERROR, message, reason="missing_lanes")
     message = f"The kernel was stopped, since its threads would wait forever: {said}."
     if _DIVERGED.search(said):
         message += " Take the barrier, or the cross-lane operation, out of the branch, so that all threads reach it."

@@ -162,6 +162,13 @@ def test_threads_that_wait_forever_are_named() -> None:
         assert said in failure.message
 
 
+def test_a_matrix_instruction_without_all_lanes_is_no_deadlock() -> None:
+    said = b"matrix instruction without all 64 lanes of its wavefront in kernel mm, block (0, 0, 0): thread (64, 0, 0)"
+    failure = runner_failure(replace(WELL, code=86, stderr=b"wavepool: " + said + b"\n"), LIMITS, 0)
+    assert (failure.verdict, failure.reason) == (Verdict.RUNTIME_ERROR, "missing_lanes")
+    assert failure.message.startswith(f"The kernel was stopped: {said.decode()}. Let all 64 lanes")
+
+
 def test_an_assertion_is_reported_once() -> None:
     failure = runner_failure(_killed(signal.SIGABRT, b"Assertion failed: n < 5 (a.hip: add: 4)"), LIMITS, 0)
     assert failure.message == "An assertion failed: n < 5 (a.hip: add: 4)"
