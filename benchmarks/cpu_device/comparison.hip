@@ -90,6 +90,35 @@ static void tile_product(const float (&as)[kTile][kTile], const float (&bs)[kTil
         for (int k = 0; k < kTile; ++k)
             for (int x = 0; x < kTile; ++x) sum[y][x] += as[y][k] * bs[k][x];
 }
+typedef float Floats __attribute__((ext_vector_type(4)));
+typedef _Float16 Halves __attribute__((ext_vector_type(4)));
+
+// One wavefront for each tile of 16x16, by the matrix instructions of the MI300X.
+__global__ void mfma_matmul_kernel(const float* a, const float* b, float* c, int n) {
+    int lane = threadIdx.x % 16, quarter = threadIdx.x / 16, row = blockIdx.y * 16, column = blockIdx.x * 16;
+    Floats sum = {};
+    for (int k = 0; k < n; k += 4)
+        sum = __builtin_amdgcn_mfma_f32_16x16x4f32(a[(row + lane) * n + k + quarter],
+                                                   b[(k + quarter) * n + column + lane], sum, 0, 0, 0);
+    for (int i = 0; i < 4; ++i) c[(row + quarter * 4 + i) * n + column + lane] = sum[i];
+}
+// 16 tiles for each wavefront, as in kernels that people write for speed. The numbers fit into halves.
+__global__ void mfma_matmul_halves_kernel(const _Float16* a, const _Float16* b, float* c, int n) {
+    int lane = threadIdx.x % 16, quarter = threadIdx.x / 16, row = blockIdx.y * 64, column = blockIdx.x * 64;
+    Floats sums[4][4] = {};
+    for (int k = quarter * 4; k < n; k += 16) {
+        Halves left[4], right[4];
+        for (int i = 0; i < 4; ++i) left[i] = *reinterpret_cast<const Halves*>(&a[(row + i * 16 + lane) * n + k]);
+        for (int j = 0; j < 4; ++j)
+            for (int e = 0; e < 4; ++e) right[j][e] = b[(k + e) * n + column + j * 16 + lane];
+        for (int i = 0; i < 4; ++i)
+            for (int j = 0; j < 4; ++j)
+                sums[i][j] = __builtin_amdgcn_mfma_f32_16x16x16f16(left[i], right[j], sums[i][j], 0, 0, 0);
+    }
+    for (int i = 0; i < 4; ++i)
+        for (int j = 0; j < 4; ++j)
+            for (int e = 0; e < 4; ++e) c[(row + i * 16 + quarter * 4 + e) * n + column + j * 16 + lane] = sums[i][j][e];
+}
 static void __attribute__((noinline)) tiled_matmul_loop(const float* a, const float* b, float* c, int n) {
     for (int row = 0; row < n; row += kTile)
         for (int column = 0; column < n; column += kTile) {
@@ -172,6 +201,16 @@ int main() {
     kernel = best_of([&] { tiled_matmul_kernel<<<grid, tile>>>(a, b, c, kSide); });
     loop = best_of([&] { tiled_matmul_loop(a, b, d, kSide); });
     report("matmul-tiled", 0.2, kernel, loop, difference(c, d, kSide * kSide));
+    kernel = best_of([&] { mfma_matmul_kernel<<<dim3(kSide / 16, kSide / 16), 64>>>(a, b, c, kSide); });
+    report("matmul-mfma", 0.05, kernel, loop, difference(c, d, kSide * kSide));
+    _Float16 *halves_a, *halves_b;
+    hipMalloc(&halves_a, kSide * kSide * sizeof(_Float16));
+    hipMalloc(&halves_b, kSide * kSide * sizeof(_Float16));
+    for (int i = 0; i < kSide * kSide; ++i)
+        halves_a[i] = _Float16(a[i] = float(i % 17 - 8) / 8), halves_b[i] = _Float16(b[i] = float(i % 23 - 11) / 16);
+    tiled_matmul_loop(a, b, d, kSide);
+    kernel = best_of([&] { mfma_matmul_halves_kernel<<<dim3(kSide / 64, kSide / 64), 64>>>(halves_a, halves_b, c, kSide); });
+    report("matmul-mfma-halves", 0.1, kernel, loop, difference(c, d, kSide * kSide));
     for (int count : {1024, 16384}) {
         kernel = best_of([&] { shared_reduction_kernel<<<count, 256>>>(a, c, kElements); });
         loop = best_of([&] { reduction_loop(a, d, kElements, count); });
