@@ -20,13 +20,15 @@ from pathlib import Path
 from hipcpu import toolchain
 from hipcpu.build_folder import NO_ROOM_STATUS, NOT_RECORDABLE, RECORDER, SANITIZE, BuildKind, ToolchainError
 from hipcpu.front import front_end
-from hipcpu.front.diagnostics import SOURCE, Diagnostic, assembly_error, diagnostics_from_text, hints
+from hipcpu.front.diagnostics import SOURCE, Diagnostic, assembly_error, diagnostics_from_text, hints, intrinsic_error
 from hipcpu.front.front_end import Parsed
 from hipcpu.join import (
     KERNEL_TABLE,
     ForeignAssemblyError,
     ForeignCallError,
     Joined,
+    RefusedAssemblyError,
+    UnknownIntrinsicError,
     join,
     join_kernels,
 )
@@ -161,17 +163,22 @@ def main(arguments: list[str], link_options: Sequence[str] = ()) -> int:
         return _SIGNAL_STATUS_BASE + crash.number
 
 
+def _join_error(source: str, error: Exception) -> str:
+    if isinstance(error, ForeignAssemblyError):
+        return assembly_error(source, str(error))
+    if isinstance(error, UnknownIntrinsicError):
+        return intrinsic_error(source, str(error))
+    return f"{SOURCE}:{error.line if isinstance(error, RefusedAssemblyError) else 1}:1: error: {error}\n"
+
+
 def _status(folder: Path, kind: BuildKind, link_options: Sequence[str], *, sanitize: bool) -> int:
     try:
         _report(folder, build(folder, kind, link_options, sanitize=sanitize))
     except SourceError as error:
         _report(folder, str(error))
         return _SOURCE_AT_FAULT
-    except ForeignAssemblyError as error:
-        _report(folder, assembly_error((folder / SOURCE).read_text(errors="replace"), str(error)))
-        return _SOURCE_AT_FAULT
-    except ForeignCallError as error:
-        _report(folder, f"{SOURCE}:1:1: error: {error}\n")
+    except (ForeignAssemblyError, RefusedAssemblyError, UnknownIntrinsicError, ForeignCallError) as error:
+        _report(folder, _join_error((folder / SOURCE).read_text(errors="replace"), error))
         return _SOURCE_AT_FAULT
     except SymbolError as error:
         _report(folder, "".join(f"{SOURCE}: error: {fault}\n" for fault in error.args))

@@ -31,6 +31,7 @@ from hipcpu.modules.device_module import (
     DeviceModule,
     device_module_from_text,
     kernel_symbol,
+    refused_assembly,
     shared_variables_of,
     uses_dynamic_shared,
     without_cpu_attributes,
@@ -41,7 +42,15 @@ from hipcpu.modules.lockstep import with_lockstep_stores
 from hipcpu.modules.thunks import table
 from hipcpu.sanitizer.device_side import PUBLIC, sanitized
 
-__all__ = ["ForeignAssemblyError", "ForeignCallError", "Joined", "join", "join_kernels"]
+__all__ = [
+    "ForeignAssemblyError",
+    "ForeignCallError",
+    "Joined",
+    "RefusedAssemblyError",
+    "UnknownIntrinsicError",
+    "join",
+    "join_kernels",
+]
 
 KERNEL_TABLE = "wavepool_kernels"
 """Symbol of the kernel table in a build of kernels alone."""
@@ -50,6 +59,18 @@ _MAIN = frozenset({"main"})
 
 class ForeignAssemblyError(Exception):
     """Device code holds inline assembly for another processor."""
+
+
+class RefusedAssemblyError(Exception):
+    """A kernel reaches assembly of AMD's that cannot run here, in `line`; the text says why, and what to write."""
+
+    def __init__(self, text: str, line: int) -> None:
+        super().__init__(text)
+        self.line = line
+
+
+class UnknownIntrinsicError(Exception):
+    """Device code calls an intrinsic of AMD's back end, by its label, that our headers do not define."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +90,8 @@ def join(host: HostModule, device_text: str, *, sanitize: bool = False, own_main
     """Return the two sides of a program; with `sanitize`, its kernels check their memory accesses.
 
     Only with `own_main` can other objects see its `main`: a `main` that people keep beside `solution` is not run.
-    Raises ForeignAssemblyError, and ValueError if clang's output is not understood.
+    Raises ForeignAssemblyError, RefusedAssemblyError, UnknownIntrinsicError, and ValueError if clang's output is not
+    understood.
     """
     back_end.initialise()
     host_object = _host_object(host, frozenset() if own_main else _MAIN)
@@ -90,7 +112,8 @@ def join(host: HostModule, device_text: str, *, sanitize: bool = False, own_main
 def join_kernels(host: HostModule, device_text: str) -> list[bytes]:
     """Return the object file of the kernels alone, with `wavepool_kernels` as their table and no host code.
 
-    Raises ForeignAssemblyError, and ForeignCallError if device code needs more than a device has.
+    Raises ForeignAssemblyError, RefusedAssemblyError and UnknownIntrinsicError, and ForeignCallError if device code
+    needs more than a device has.
     """
     back_end.initialise()
     back_end.unroll_more()
@@ -117,6 +140,10 @@ def _device_object(
     module = device_module_from_text(text, [kernel.symbol for kernel in host.kernels])
     if module.assembly:
         raise ForeignAssemblyError(module.assembly[0])
+    if refused := refused_assembly(module, [kernel_symbol(kernel.symbol) for kernel in host.kernels]):
+        raise RefusedAssemblyError(*refused)
+    if unknown := [symbol for symbol in sorted(module.module.declarations) if "llvm.amdgcn." in symbol]:
+        raise UnknownIntrinsicError(unknown[0][unknown[0].index("llvm.amdgcn.") :].rstrip('"'))
     machine = back_end.target_machine()
     parsed = back_end.parse(module.module.text)
     sizes = _shared_bytes(host, module, parsed, machine)

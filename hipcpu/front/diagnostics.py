@@ -5,22 +5,17 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from hipcpu.front.amd_builtins import why_not
+
 _LINE = re.compile(
     r"^(?P<file>[^\s:]+):(?P<line>\d+):(?P<column>\d+): (?P<severity>fatal error|error|warning|note): (?P<message>.*)$",
     re.MULTILINE,
 )
 SOURCE = "solution.hip"
+_BUILTIN = re.compile(r"__builtin_amdgcn_\w+")
 
 # Words in a source that have no meaning on the host processor, each with the reason and an alternative.
 _NO_MEANING = (
-    (
-        re.compile(r"(?<=undeclared identifier ')__builtin_amdgcn_s?mf\w+"),
-        "gfx942 has no matrix instruction of this name: docs/devices.md lists those that it has",
-    ),
-    (
-        re.compile(r"(?<=undeclared identifier ')__builtin_amdgcn_(?!s?mf)\w+"),
-        "this AMD GPU instruction has no counterpart on the host processor",
-    ),
     (
         re.compile(
             r"\b(?:tex1D\w*|tex2D\w*|tex3D\w*|texture|(?:hip|cuda)(?:TextureObject_t|ResourceDesc|TextureDesc|Array_t|CreateChannelDesc|ReadMode\w+)|surf[123]D\w*)\b"
@@ -107,7 +102,7 @@ def diagnostics_from_text(text: str) -> list[Diagnostic]:
 
 def hints(text: str) -> list[str]:
     """Explain, once each, the words in the compiler's errors or their source lines that have no meaning here."""
-    found: dict[str, None] = {}
+    found = {f"{name}: {reason}": None for name in _BUILTIN.findall(text) if (reason := why_not(name))}
     for pattern, reason in _NO_MEANING:
         for match in pattern.finditer(text):
             found.setdefault(f"{match[0]}: {reason}")
@@ -116,6 +111,17 @@ def hints(text: str) -> list[str]:
 
 def assembly_error(source: str, code: str) -> str:
     """Return the error message for inline assembly, at its first place in the source."""
-    before, found, _ = source.partition("asm")
-    line, column = (before.count("\n") + 1, len(before) - before.rfind("\n")) if found else (1, 1)
-    return f"{SOURCE}:{line}:{column}: error: inline assembly {code!r} is for a GPU; the cpu device cannot run it\n"
+    place = _place(source, re.search(r"\b(?:__asm|asm|__asm__)\b", source))
+    return f"{place}: error: inline assembly {code!r} is for a GPU; the cpu device cannot run it\n"
+
+
+def intrinsic_error(source: str, name: str) -> str:
+    """Return the error message for an intrinsic of AMD's back end that is called by its label."""
+    place = _place(source, re.search(re.escape(name), source))
+    advice = "call the builtin of clang that does the same, or write it as C++"
+    return f"{place}: error: the cpu device has no intrinsic `{name}`: {advice}\n"
+
+
+def _place(source: str, found: re.Match[str] | None) -> str:
+    before = source[: found.start()] if found else ""
+    return f"{SOURCE}:{before.count(chr(10)) + 1}:{len(before) - before.rfind(chr(10))}"

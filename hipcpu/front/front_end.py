@@ -11,6 +11,7 @@ from pathlib import Path
 
 from hipcpu import toolchain
 from hipcpu.build_folder import ToolchainError
+from hipcpu.front.amd_source import amd_source
 from hipcpu.front.included_files import dependency_options, foreign_files
 
 # Errors of a source begin with its name; these are about our precompiled headers.
@@ -20,6 +21,7 @@ _LINES = ("-debug-info-kind=line-tables-only", "-dwarf-version=5")
 # Arguments of launches must not contain leftovers of memory: recordings of a launch are compared byte by byte.
 _DEFINED = ("-ftrivial-auto-var-init=zero",)
 _DEPENDENCIES = ("host.d", "kernels.d")
+_TRANSLATED = "translated.hip"
 _CUDA_NAME = re.compile(r"\bcuda[A-Z]\w*")
 _OWN_CUDA_NAME = re.compile(r"^[ \t]*#[ \t]*define[ \t]+cuda[A-Z]", re.MULTILINE)
 
@@ -90,7 +92,8 @@ def header_options(source: Path) -> list[str]:
 def _start(folder: Path, source: str, *more: str, kernels: bool) -> subprocess.Popen[str]:
     prepared = toolchain.prepared()
     prelude = prepared.kernel_prelude if kernels else prepared.host_prelude
-    options = ["-include-pch", str(prelude), *header_options(folder / source), "-emit-llvm", source, "-o", "-", *more]
+    options = ["-include-pch", str(prelude), *header_options(folder / source), *_translated(folder, source)]
+    options += ["-emit-llvm", "-o", "-", *more]
     options += dependency_options(folder / _DEPENDENCIES[kernels])
     command = toolchain.compiler().hip(prepared.include, *options, kernels=kernels)
     return subprocess.Popen(  # noqa: S603 - our own compiler, in the build's sandbox
@@ -98,9 +101,19 @@ def _start(folder: Path, source: str, *more: str, kernels: bool) -> subprocess.P
     )
 
 
+def _translated(folder: Path, source: str) -> list[str]:
+    """Return the options that name the source, or its translation if something in it is AMD's and no C++."""
+    found = amd_source((folder / source).read_text(errors="replace"))
+    if found is None:
+        return [source]
+    # Its lines are the source's own, in messages and in debug information.
+    (folder / _TRANSLATED).write_text(f'# 1 "{source}"\n{found.text}')
+    return [*(option for header in found.headers for option in ("-include", header)), _TRANSLATED]
+
+
 def _foreign_files(folder: Path, source: str) -> tuple[str, ...]:
     prepared = toolchain.prepared()
-    own = (folder / source, prepared.include, prepared.device, toolchain.compiler().folder)
+    own = (folder / source, folder / _TRANSLATED, prepared.include, prepared.device, toolchain.compiler().folder)
     # A side with errors may leave no rule, but then the source is refused anyway.
     rules = [file.read_text(errors="replace") for name in _DEPENDENCIES if (file := folder / name).is_file()]
     return tuple(dict.fromkeys(name for rule in rules for name in foreign_files(rule, folder, own)))

@@ -3,6 +3,7 @@
 - Kernels are renamed: the host side's launch handles have the same symbols.
 - Shared memory becomes thread-local, so that each worker has its own; all `extern __shared__` arrays are one array.
 - `__constant__` variables become writable: the host copies into them.
+- Address spaces of AMD GPUs are removed from pointers that the source gave one: the host has one space for all.
 - COMDATs are removed, since everything of this side becomes internal: the host side may hold other versions of the
   same inline functions.
 - `noinline` is removed: a kernel that contains all its code can be cut into loops.
@@ -11,12 +12,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from dataclasses import dataclass
 
 from hipcpu.ir.function import Function
 from hipcpu.ir.module import Global, Item, Module, attribute_group_without
-from hipcpu.ir.text import plain
+from hipcpu.ir.text import plain, unescaped
 
 DYNAMIC_SHARED = "@__wp_dynamic_shared"
 _SHARED_BYTES = 64 * 1024
@@ -24,6 +26,9 @@ _SHARED_BYTES = 64 * 1024
 # `wavepool/math/vector_math.h` has an exponential function that LLVM can inline and vectorise.
 _EXPONENTIAL, _OUR_EXPONENTIAL = "@llvm.exp.f32", "@__wp_expf"
 _DECLARED_EXPONENTIAL = f"declare float {_EXPONENTIAL}(float)"
+# 256 and more are the host's own: segments.
+_SPACE = re.compile(r"(?<=\bptr) addrspace\(\d{1,2}\)")
+_REFUSED = "@__wp_refused_assembly"
 _UNUSED = "declare float @__wp_unused(float)"
 _NOT_INLINED = ("noinline", "optnone")
 _CPU_ATTRIBUTES = tuple(
@@ -45,7 +50,7 @@ class DeviceModule:
 
 def device_module_from_text(text: str, kernels: Collection[str]) -> DeviceModule:
     """Rewrite the unoptimised IR of the kernel pass; `kernels` are the symbols of its kernels, without `@`."""
-    module = Module.from_text(text.rstrip())
+    module = Module.from_text(_in_one_space(text.rstrip()))
     assembly = [one.assembly for each in module.functions.values() if each.has_assembly for one in each.instructions]
     variables = module.variables.items()
     renamed = {f"@{name}": kernel_symbol(name) for name in kernels}
@@ -69,6 +74,12 @@ def device_module_from_text(text: str, kernels: Collection[str]) -> DeviceModule
     changed = module.changed(change).renamed(renamed).followed_by(dynamic, "")
     shared = frozenset(symbol for symbol, variable in variables if _is_shared(variable))
     return DeviceModule(changed, shared, tuple(filter(None, assembly)))
+
+
+def _in_one_space(text: str) -> str:
+    if not _SPACE.search(text):
+        return text
+    return _SPACE.sub("", text).replace(" addrspacecast ", " bitcast ").replace("addrspacecast (", "bitcast (")
 
 
 def _is_dynamic(variable: Global) -> bool:
@@ -104,6 +115,18 @@ def shared_variables_of(module: DeviceModule, symbol: str) -> set[str]:
 def uses_dynamic_shared(module: DeviceModule, symbol: str) -> bool:
     """Return True if a function or one of its callees refers to dynamic shared memory."""
     return DYNAMIC_SHARED in _reached(module, symbol)
+
+
+def refused_assembly(module: DeviceModule, kernels: Collection[str]) -> tuple[str, int] | None:
+    """Return why assembly cannot run here that one of the kernels reaches, and its line; None if there is none."""
+    if _REFUSED not in module.module.declarations:
+        return None
+    reached = {symbol for kernel in kernels for symbol in _reached(module, kernel)}
+    functions = (each for name, each in module.module.functions.items() if name in reached)
+    for one in (each for function in functions for each in function.instructions if each.calls(_REFUSED)):
+        text, line = one.operands
+        return unescaped(module.module.variables[plain(text.value)].string or ""), int(line.value)
+    return None
 
 
 def _reached(module: DeviceModule, symbol: str) -> set[str]:

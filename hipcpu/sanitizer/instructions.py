@@ -48,6 +48,8 @@ def accesses_of(one: Instruction) -> list[MemoryAccess]:
         return [MemoryAccess(Operation.FENCE)]
     if one.calls(*_COPIES, _FILL):
         return _of_intrinsic(one)
+    if one.opcode == "load" and "addrspace(" in one.operands[0].type:
+        return []  # a segment of the processor, by which our own headers find the thread
     if one.opcode in ("load", "store"):
         operation = Operation.READ if one.opcode == "load" else Operation.WRITE
         return [MemoryAccess(operation, one.pointer, size_of(one.accessed_type), one.alignment, _how(one))]

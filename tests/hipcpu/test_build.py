@@ -149,12 +149,7 @@ def test_classic_mistake_gets_a_hint(
 @pytest.mark.parametrize(
     ("body", "said"),
     [
-        ("p[0] = __builtin_amdgcn_mfma_f32_32x32x64f32(1, 1, 1);", "gfx942 has no matrix instruction of this name"),
-        (
-            "p[0] = __builtin_amdgcn_cubeid(1, 1, 1);",
-            "__builtin_amdgcn_cubeid: this AMD GPU instruction has no counter",
-        ),
-        ('asm volatile("v_mov_b32 v0, 1");', "solution.hip:1:31: error: inline assembly"),
+        ("p[0] = __builtin_amdgcn_mfma_f32_32x32x64f32(1, 1, 1);", "clang has no such builtin for gfx942"),
         (
             'asm("add.f32 %0, %1, %2;" : "=f"(p[0]) : "f"(p[1]), "f"(p[2]));',
             "PTX is NVIDIA's assembly, and HIP has none",

@@ -24,6 +24,9 @@ _KERNELS = Path(__file__).parent / "kernels"
         "collectives",
         "loops",
         "flash_attention",
+        "amd_builtins",
+        "amd_memory",
+        "amd_assembly",
     ],
 )
 def test_program_computes_what_hip_says(case: str, program_of: Callable[[str], Path]) -> None:

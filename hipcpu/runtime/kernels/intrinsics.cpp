@@ -3,6 +3,17 @@
 
 using wavepool::block_runner;
 
+namespace {
+// As the packet processor of an AMD GPU reads it.
+struct DispatchPacket {
+    uint16_t header, setup, block[3], reserved;
+    uint32_t threads[3], private_bytes, shared_bytes;
+    uint64_t kernel, arguments, reserved_too, signal;
+};
+static_assert(sizeof(DispatchPacket) == 64);
+thread_local DispatchPacket packet;
+}  // namespace
+
 extern "C" {
 #define WP_INDEX(FUNCTION, FIELD) \
     unsigned FUNCTION() { return block_runner().index().FIELD; }
@@ -43,4 +54,11 @@ void __wp_matrix_barrier(int operation, int modifiers, int line) {
     block_runner().wait_at_wave({0, 0, __builtin_return_address(0), line, instruction});
 }
 unsigned __wp_matrix_get(int number) { return block_runner().matrix().of(number)[block_runner().index().lane]; }
+void* __wp_dispatch_packet(unsigned block_x, unsigned block_y, unsigned block_z, unsigned threads_x, unsigned threads_y,
+                           unsigned threads_z) {
+    constexpr uint16_t kDispatch = 2, kDimensions = 3;
+    packet = {kDispatch, kDimensions, {uint16_t(block_x), uint16_t(block_y), uint16_t(block_z)}, 0,
+              {threads_x, threads_y, threads_z}, 0, 0, 0, 0, 0, 0};
+    return &packet;
+}
 }

@@ -37,10 +37,8 @@ __device__ __forceinline__ void __threadfence_block() { __atomic_signal_fence(__
 __device__ __forceinline__ void __threadfence_system() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 
 __device__ __forceinline__ void __builtin_amdgcn_s_barrier(int line = __builtin_LINE()) { __syncthreads(line); }
-__device__ __forceinline__ void __builtin_amdgcn_s_waitcnt(int) {}
 __device__ __forceinline__ void __builtin_amdgcn_s_sleep(int) {}
-__device__ __forceinline__ void __builtin_amdgcn_wave_barrier() {}
-__device__ __forceinline__ void __builtin_amdgcn_fence(int, const char*) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+template <class... S> __device__ __forceinline__ void __builtin_amdgcn_fence(unsigned, const char*, S...) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 
 __device__ __forceinline__ long long clock64() { return static_cast<long long>(__builtin_readcyclecounter()); }
 __device__ __forceinline__ long long wall_clock64() { return clock64(); }

@@ -1,0 +1,181 @@
+// AMD's assembly inside of kernels: what only waits, and what computes.
+typedef _Float16 half2_v __attribute__((ext_vector_type(2)));
+typedef float float2_v __attribute__((ext_vector_type(2)));
+typedef float float4_v __attribute__((ext_vector_type(4)));
+typedef int int4_v __attribute__((ext_vector_type(4)));
+#define EXPECT(condition) \
+    do {                  \
+        if (!(condition)) atomicCAS(wrong, 0, __LINE__); \
+    } while (0)
+
+template <int N> __device__ void wait_for_loads() {
+    asm volatile("s_waitcnt vmcnt(%0)" ::"n"(N));
+}
+#define WAIT()                       \
+    asm volatile("s_nop 0\n\t"       \
+                 "s_waitcnt vmcnt(0) lgkmcnt(0)\n" \
+                 ::: "memory")
+#define TEXT_OF_(N) #N
+#define TEXT_OF(N) TEXT_OF_(N)
+#define WAIT_FOR(N) asm volatile("s_waitcnt vmcnt(" #N ")\n s_waitcnt lgkmcnt(" TEXT_OF(N) ")" ::: "memory")
+__global__ void waits(int* wrong) {
+    __shared__ int turn[256];
+    const int i = threadIdx.x;
+    turn[i] = i;
+    asm volatile("s_waitcnt lgkmcnt(0)\n s_barrier" ::: "memory");
+    EXPECT(turn[255 - i] == 255 - i);
+    __asm__ __volatile__ ( "s_barrier ; all of the block" ::: );
+    turn[i] = -i;
+    WAIT();  // of a wavefront, all lanes have written
+    EXPECT(turn[i ^ 63] == -(i ^ 63));
+    wait_for_loads<3>();
+    WAIT_FOR(2);
+    if (i > 3) asm volatile("s_setprio 1"); else asm("s_sleep 2");
+    asm volatile(R"(
+        ; a comment
+        s_waitcnt vmcnt(0) & lgkmcnt(0)   // another
+        s_setprio 0 /* and another */
+        v_nop
+        .p2align 4
+        buffer_wbl2 sc0 sc1
+    )");
+    int kept = i;
+    asm volatile("" : "+v"(kept));
+    asm volatile("; %0" ::"s"(kept));
+    EXPECT(kept == i);
+}
+__device__ float sum_of(float a, float b) {
+    float sum;
+    asm("v_add_f32 %0, %1, %2" : "=v"(sum) : "v"(a), "v"(b));
+    return sum;
+}
+__global__ void moves_and_sums(int* wrong) {
+    const int lane = threadIdx.x & 63;
+    int a = 0, b = 5;
+    asm volatile("v_mov_b32 %0, %1" : "=v"(a) : "v"(lane));
+    EXPECT(a == lane && sum_of(1.5f, lane) == lane + 1.5f);
+    asm volatile("v_mov_b32_e32 %0, 0x3f800000\n\tv_add_u32 %0, %0, 1" : "=&v"(a));
+    EXPECT(a == 0x3f800001);
+    asm("v_swap_b32 %0, %1" : "+v"(a), "+v"(b));
+    EXPECT(a == 5 && b == 0x3f800001);
+    asm("v_readfirstlane_b32 %0, %1" : "=s"(a) : "v"(lane + 9));
+    EXPECT(a == 9);
+    float4_v vector = {1, 2, 3, 4};
+    asm volatile("v_mul_f32 %[out], 2.0, %[in]" : [out] "=v"(vector[1]) : [in] "v"(vector.w));
+    EXPECT(vector[1] == 8 && vector[0] == 1 && vector[3] == 4);
+    asm volatile("v_fma_f32 %0, -%1, |%2|, %0" : "+v"(vector[0]) : "v"(2.0f), "v"(-3.0f));
+    EXPECT(vector[0] == -5);
+    float tied;
+    asm volatile("v_fmac_f32 %0, %2, %3" : "=v"(tied) : "0"(1.0f), "v"(2.0f), "v"(0.25f));
+    EXPECT(tied == 1.5f);
+    double d;
+    asm("v_fma_f64 %0, %1, %2, 1.0" : "=v"(d) : "v"(2.0), "v"(3.0));
+    EXPECT(d == 7);
+    unsigned u;
+    asm("v_lshl_add_u32 %0, %1, 3, %2" : "=v"(u) : "v"(5), "v"(2));
+    EXPECT(u == 42);
+    asm("v_bfe_u32 %0, %1, 8, 12\n v_perm_b32 %0, %0, %0, %2" : "=&v"(u) : "v"(0xabcd1234), "s"(0x0c0c0001));
+    EXPECT(u == 0x120d);
+    asm("v_cvt_f32_ubyte1 %0, %1" : "=v"(tied) : "v"(0x2a00));
+    EXPECT(tied == 42);
+    asm("v_exp_f32 %0, %1\n v_rcp_f32 %0, %0" : "=v"(tied) : "v"(2.0f));
+    EXPECT(tied == 0.25f);
+    asm("v_max3_f32 %0, %1, %2, 4.0" : "=v"(tied) : "v"(2.0f), "v"(3.0f));
+    EXPECT(tied == 4);
+    // Reductions of a row by DPP.
+    int sum = lane;
+    asm volatile("v_add_u32_dpp %0, %0, %0 row_ror:8 row_mask:0xf bank_mask:0xf" : "+v"(sum));
+    EXPECT(sum == lane + ((lane & ~15) + ((lane - 8) & 15)));
+    int shifted = -1;
+    asm volatile("v_mov_b32_dpp %0, %1 row_shr:1 row_mask:0xf bank_mask:0xf" : "+v"(shifted) : "v"(lane));
+    EXPECT(shifted == (lane % 16 ? lane - 1 : -1));
+    asm volatile("v_mov_b32_dpp %0, %1 quad_perm:[1,0,3,2] row_mask:0xf bank_mask:0xf bound_ctrl:0" : "+v"(shifted) : "v"(lane));
+    EXPECT(shifted == (lane ^ 1));
+    // Comparisons answer with masks, in a register or in vcc.
+    unsigned long even;
+    asm("v_cmp_lt_i32_e64 %0, %1, %2" : "=s"(even) : "v"(lane), "n"(3));
+    EXPECT(even == 7);
+    asm("v_cmp_gt_f32 vcc, %1, %2\n v_cndmask_b32 %0, %3, %4, vcc" : "=v"(a) : "v"(float(lane)), "v"(31.5f), "v"(-1), "v"(lane) : "vcc");
+    EXPECT(a == (lane > 31 ? lane : -1));
+    unsigned die;
+    asm volatile("s_getreg_b32 %0, hwreg(HW_REG_XCC_ID)" : "=s"(die));
+    EXPECT(die == blockIdx.x % 8);
+}
+__global__ void packed(int* wrong) {
+    float2_v r;
+    asm("v_pk_fma_f32 %0, %1, %2, %3" : "=v"(r) : "v"(float2_v{1, 2}), "v"(float2_v{3, 4}), "v"(float2_v{0.5f, 0.25f}));
+    EXPECT(r[0] == 3.5f && r[1] == 8.25f);
+    asm("v_pk_mul_f32 %0, %1, %2 op_sel:[1,0] op_sel_hi:[0,1]" : "=v"(r) : "v"(float2_v{1, 2}), "v"(float2_v{3, 5}));
+    EXPECT(r[0] == 6 && r[1] == 5);
+    asm("v_pk_add_f32 %0, %1, %2 neg_lo:[0,1] neg_hi:[0,1]" : "=v"(r) : "v"(float2_v{1, 2}), "v"(float2_v{3, 5}));
+    EXPECT(r[0] == -2 && r[1] == -3);
+    half2_v h;
+    asm("v_pk_fma_f16 %0, %1, %2, %3" : "=v"(h) : "v"(half2_v{1, 2}), "v"(half2_v{3, 4}), "v"(half2_v{1, 1}));
+    EXPECT(h[0] == 4 && h[1] == 9);
+    asm("v_cvt_pkrtz_f16_f32 %0, %1, %2" : "=v"(h) : "v"(2.0009f), "v"(-1.0f));
+    EXPECT(h[0] == 2 && h[1] == -1);
+    float f = 1;
+    asm("v_dot2_f32_f16 %0, %1, %2, %0" : "+v"(f) : "v"(half2_v{1, 2}), "v"(half2_v{3, 4}));
+    asm("v_dot2c_f32_f16 %0, %1, %2" : "+v"(f) : "v"(half2_v{1, 0}), "v"(half2_v{1, 1}));
+    EXPECT(f == 13);
+    int n;
+    asm("v_dot4_i32_i8 %0, %1, %2, %3" : "=v"(n) : "v"(0xff020304), "v"(0x02010101), "v"(10));
+    EXPECT(n == 17);
+}
+__global__ void memory(const float* data, float* out, int* wrong) {
+    __shared__ float4_v rows[64];
+    const int lane = threadIdx.x;
+    const unsigned address = unsigned((size_t)&rows[lane]);
+    const float4_v own = {float(lane), 1, 2, 3};
+    asm volatile("ds_write_b128 %0, %1" ::"v"(address), "v"(own) : "memory");
+    asm volatile("s_waitcnt lgkmcnt(0)\ns_barrier" ::: "memory");
+    float4_v other;
+    float one;
+    asm volatile("ds_read_b128 %0, %1 offset:16\n s_waitcnt lgkmcnt(0)" : "=v"(other) : "v"(unsigned((size_t)&rows[lane / 2])) : "memory");
+    EXPECT(other[0] == lane / 2 + 1 && other[3] == 3);
+    asm volatile("ds_read_b32 %0, %1 offset:%2" : "=v"(one) : "v"(unsigned((size_t)&rows[0])), "n"(32) : "memory");
+    EXPECT(one == 2);
+    float2_v two;
+    asm volatile("ds_read2_b32 %0, %1 offset0:1 offset1:6" : "=v"(two) : "v"(unsigned((size_t)&rows[0])));
+    EXPECT(two[0] == 1 && two[1] == 2);
+    unsigned small;
+    asm volatile("ds_read_u16 %0, %1 offset:6" : "=v"(small) : "v"(unsigned((size_t)&rows[0])));
+    EXPECT(small == 0x3f80);
+    asm volatile("ds_bpermute_b32 %0, %1, %2" : "=v"(small) : "v"((lane ^ 1) << 2), "v"(lane));
+    EXPECT(small == unsigned(lane ^ 1));
+    asm volatile("global_load_dword %0, %1, off offset:4" : "=v"(one) : "v"(data + lane));
+    EXPECT(one == (lane < 63 ? lane + 1 : 64));
+    asm volatile("global_load_dwordx4 %0, %1, %2" : "=v"(other) : "v"(16), "s"(data));
+    EXPECT(other[0] == 4 && other[3] == 7);
+    const int4_v buffer = {(int)(size_t)data, (int)((size_t)data >> 32), 40, 0x00020000};
+    asm volatile("buffer_load_dword %0, %1, %2, 0 offen offset:8" : "=v"(one) : "v"(lane * 4), "s"(buffer));
+    EXPECT(one == (lane < 8 ? lane + 2 : 0));
+    asm volatile("buffer_load_dwordx4 %0, off, %1, %2" : "=v"(other) : "s"(buffer), "s"(28));
+    EXPECT(other[0] == 7 && other[2] == 9 && other[3] == 0);
+    asm volatile("s_barrier");
+    asm volatile("s_mov_b32 m0, %0\n\tbuffer_load_dword %1, %2, 0 offen lds\n\ts_waitcnt vmcnt(0)"
+                 ::"s"(unsigned((size_t)&rows[0])), "v"(lane * 4), "s"(buffer) : "memory");
+    EXPECT(((float*)rows)[lane] == (lane < 10 ? lane : 0));
+    const int4_v sums = {(int)(size_t)out, (int)((size_t)out >> 32), 65 * 4, 0x00020000};
+    asm volatile("buffer_atomic_add_f32 %0, %1, %2, 0 offen" ::"v"(1.0f), "v"(256), "s"(sums) : "memory");
+    asm volatile("global_atomic_add_f32 %0, %1, off" ::"v"(out + 64), "v"(0.5f) : "memory");
+    asm volatile("global_store_dword %0, %1, off" ::"v"(out + lane), "v"(own[0] * 2) : "memory");
+}
+
+int main() {
+    int* wrong = zeros<int>(1);
+    const auto passed = [&] {
+        RUN(hipDeviceSynchronize());
+        const int line = fetched(wrong, 1)[0];
+        if (line) std::printf("device line %d\n", line), ++failures;
+    };
+    waits<<<1, 256>>>(wrong), passed();
+    moves_and_sums<<<3, 64>>>(wrong), passed();
+    packed<<<1, 64>>>(wrong), passed();
+    std::vector<float> floats(65);
+    for (int i = 0; i < 65; ++i) floats[i] = i;
+    float* out = zeros<float>(65);
+    memory<<<1, 64>>>(sent(floats), out, wrong), passed();
+    CHECK(fetched(out, 65)[63] == 126 && fetched(out, 65)[64] == 96);
+    return failures != 0;
+}

@@ -1,0 +1,144 @@
+"""What gfx942 has beyond C++: every builtin has a value test or a reason, and assembly is translated or refused."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from hipcpu.build import main
+from hipcpu.front.amd_builtins import TABLE, reasons
+from hipcpu.front.amd_source import amd_source
+from tests.hipcpu import amd_builtins
+
+_KERNELS = Path(__file__).parent / "kernels"
+_BUILTIN = re.compile(r"__builtin_amdgcn_\w+")
+# Matrix instructions and conversions of 8-bit floats have a table, headers and tests of their own.
+_ELSEWHERE = re.compile(r"_s?mfma|fp8|bf8")
+
+
+def _build(folder: Path, body: str, before: str = "") -> int:
+    (folder / "solution.hip").write_text(
+        f"{before}__global__ void k(float* p, int x) {{\n{body}\n}}\nint main() {{}}\n"
+    )
+    return main([str(folder), "program"])
+
+
+def test_the_table_lists_what_our_clang_has_for_gfx942() -> None:
+    assert amd_builtins.table() == TABLE.read_text("utf-8")
+
+
+def test_every_builtin_of_gfx942_has_a_value_test_or_a_reason() -> None:
+    tested = {name for path in _KERNELS.glob("amd_*.hip") for name in _BUILTIN.findall(path.read_text("utf-8"))}
+    known = {name: reason for name, reason in reasons().items() if not _ELSEWHERE.search(name)}
+    assert [name for name, reason in known.items() if not reason and name not in tested] == []
+    assert [name for name in tested if known.get(name, "not a builtin of gfx942")] == []
+
+
+def test_a_builtin_that_is_missing_is_refused_with_its_reason(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert _build(tmp_path, "p[0] = __builtin_amdgcn_cubeid(1, 1, 1);") == 1
+    assert (
+        "__builtin_amdgcn_cubeid: for cube maps and interpolation, which only graphics has" in capsys.readouterr().err
+    )
+
+    assert _build(tmp_path, "p[0] = __builtin_amdgcn_ballot_w32(true);") == 1
+    assert "__builtin_amdgcn_ballot_w32: clang has no such builtin for gfx942" in capsys.readouterr().err
+
+
+def test_a_wrong_use_of_a_builtin_has_no_word_of_a_missing_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert _build(tmp_path, "p[0] = __builtin_amdgcn_rcpf();") == 1
+    assert "note: __builtin" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("p[0] = __builtin_amdgcn_s_getreg(7 | 31 << 11);", "only MODE (1), HW_ID (4) and XCC_ID (20) are on"),
+        (
+            "__shared__ float s[64]; __builtin_amdgcn_global_load_lds(p, s, 16, 0, 0);",
+            "gfx942 loads 1, 2 or 4 bytes a lane to shared memory",
+        ),
+    ],
+)
+def test_an_argument_that_cannot_be_is_refused(
+    body: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert _build(tmp_path, body) == 1
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("body", "line", "said"),
+    [
+        ('asm volatile("v_mov_b32 v0, 1");', 2, "it names the register v0: give it an operand, %0 with a variable"),
+        (
+            '\n\nasm volatile("s_nop 0\\n"\n "s_branch 4");',
+            4,
+            "`s_branch 4`: the cpu device cannot run this instruction: write the branch or the loop in C++",
+        ),
+        ('asm("image_load %0, %1" : "=v"(x) : "v"(x));', 2, "the MI300X has no textures"),
+        ('asm("v_mqsad_u32_u8 %0, %1, %2, %0" : "+v"(x) : "v"(x), "v"(x));', 2, "write it as C++, or call its builtin"),
+        (
+            'asm("v_add_f32 %0, %1, %2 clamp" : "=v"(p[0]) : "v"(p[1]), "v"(p[2]));',
+            2,
+            "the modifier `clamp` is not known here",
+        ),
+        ('asm("v_add_f32 %0, %1, %7" : "=v"(p[0]) : "v"(p[1]));', 2, "there is no operand %7"),
+        ('asm("buffer_load_dword %0, %0, 0 offen lds" :: "v"(x));', 2, "it needs m0, which the same assembly has to"),
+        ('asm("s_getreg_b32 %0, hwreg(HW_REG_STATUS)" : "=s"(x));', 2, "only HW_REG_MODE, HW_REG_HW_ID, HW_REG_XCC_ID"),
+        ('asm("v_cndmask_b32 %0, %1, %1, vcc" : "=v"(x) : "v"(x));', 2, "it names the register vcc"),
+    ],
+)
+def test_assembly_that_cannot_run_is_refused_with_its_line_and_what_to_write(
+    body: str, line: int, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert _build(tmp_path, body) == 1
+    text = capsys.readouterr().err
+    assert said in text
+    assert text.startswith(f"solution.hip:{line}:"), text
+    assert text.count("error:") == 1
+
+
+def test_assembly_that_no_kernel_reaches_refuses_nothing(tmp_path: Path) -> None:
+    refused = 'asm volatile("v_permlane32_swap_b32 v0, v1");'
+    elsewhere = f"template <class T> __device__ void a(T) {{ {refused} }}\n__device__ void b() {{ {refused} }}\n"
+    body = f'#ifdef __gfx950__\n{refused}\n#endif\nif constexpr (sizeof(x) == 8) {{ {refused} }}\nasm("s_nop 0");'
+    assert _build(tmp_path, body, elsewhere) == 0
+
+
+def test_an_error_beside_assembly_has_the_source_s_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    body = 'asm volatile("s_nop 0\\n"\n"s_waitcnt vmcnt(0)"\n::: "memory");\np[0] = undeclared;'
+    assert _build(tmp_path, body) == 1
+    assert capsys.readouterr().err.startswith("solution.hip:5:8: error: use of undeclared identifier 'undeclared'")
+
+
+def test_an_intrinsic_without_a_function_is_named_with_its_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    label = 'extern "C" __device__ int hash(int) __asm("llvm.amdgcn.no.such.thing");\n'
+    assert _build(tmp_path, "p[0] = hash(x);", f"\n{label}") == 1
+    text = capsys.readouterr().err
+    assert text.startswith("solution.hip:2:44: error: the cpu device has no intrinsic `llvm.amdgcn.no.such.thing`"), (
+        text
+    )
+
+
+def test_has_builtin_answers_for_the_mi300x(tmp_path: Path) -> None:
+    asked = "!__has_builtin(__builtin_amdgcn_rcpf) || __has_builtin( __builtin_amdgcn_ballot_w32 )"
+    assert _build(tmp_path, f"#if {asked}\n#error wrong\n#endif") == 0
+
+
+def test_lines_stay_lines_and_other_assembly_stays_as_it_is() -> None:
+    others = 'asm("rdtsc" : "=a"(x));\nint f() asm("name");\n// asm("s_nop 0")\n'
+    text = '#define W \\\n asm("s_nop 0\\n" \\\n "s_nop 1")\n' + others
+    found = amd_source(text)
+    assert found is not None
+    assert found.text.splitlines()[:2] == ["#define W \\", " ((void)0)\\"]
+    assert found.text.splitlines()[3:] == text.splitlines()[3:]
+    assert amd_source('int f() asm("name"); const char* s = "asm(\\"s_nop 0\\")";') is None
+    assert amd_source("int plain;") is None
