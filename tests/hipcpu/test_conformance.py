@@ -20,6 +20,7 @@ _KERNELS = Path(__file__).parent / "kernels"
         "host_api",
         "foreign",
         "rare_names",
+        "hip_names",
         "unsaid",
         "collectives",
         "loops",

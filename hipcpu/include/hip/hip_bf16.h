@@ -17,6 +17,10 @@ struct __hip_bfloat16_raw {
     unsigned short x;
 };
 
+struct __hip_bfloat162_raw {
+    unsigned short x, y;
+};
+
 struct __hip_bfloat16 {
     unsigned short data;
     __hip_bfloat16() = default;
@@ -38,6 +42,7 @@ template <> struct wp_is_small_float<__hip_bfloat16> : std::true_type {};
 
 struct alignas(4) __hip_bfloat162 {
     __hip_bfloat16 x, y;
+    WP_FN operator __hip_bfloat162_raw() const { return {x.data, y.data}; }
 };
 template <> struct wp_is_small_pair<__hip_bfloat162> : std::true_type {};
 

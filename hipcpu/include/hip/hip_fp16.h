@@ -7,7 +7,13 @@
 #define WP_FN __host__ __device__ __forceinline__
 
 struct __half_raw {
-    unsigned short x;
+    union {
+        _Float16 data;
+        unsigned short x;
+    };
+};
+struct __half2_raw {
+    __half_raw x, y;
 };
 
 struct __half {
@@ -18,9 +24,9 @@ struct __half {
     WP_FN constexpr __half(double value) : data(_Float16(value)) {}
     template <class I, std::enable_if_t<std::is_integral<I>::value, int> = 0>
     WP_FN constexpr __half(I value) : data(_Float16(value)) {}
-    WP_FN __half(__half_raw raw) : data(__builtin_bit_cast(_Float16, raw.x)) {}
+    WP_FN __half(__half_raw raw) : data(raw.data) {}
     WP_FN constexpr operator float() const { return float(data); }
-    WP_FN operator __half_raw() const { return {__builtin_bit_cast(unsigned short, data)}; }
+    WP_FN operator __half_raw() const { return {data}; }
     WP_FN explicit constexpr operator _Float16() const { return data; }
     WP_FN explicit constexpr operator double() const { return double(data); }
     WP_FN explicit constexpr operator bool() const { return data != _Float16(0); }
@@ -33,6 +39,7 @@ template <> struct wp_is_small_float<__half> : std::true_type {};
 
 struct alignas(4) __half2 {
     __half x, y;
+    WP_FN operator __half2_raw() const { return {x, y}; }
 };
 typedef __half2 half2;
 template <> struct wp_is_small_pair<__half2> : std::true_type {};
@@ -78,19 +85,18 @@ WP_HALF_TO_INTEGER(ushort, unsigned short)
 WP_HALF_TO_INTEGER(ll, long long)
 WP_HALF_TO_INTEGER(ull, unsigned long long)
 #undef WP_HALF_TO_INTEGER
-template <class D> WP_FN __half wp_half_rounded(float x, D direction) {
-    __half nearest = x;
-    float error = x - float(nearest);
-    bool positive = !(float(nearest) < 0.0f || (float(nearest) == 0.0f && x < 0.0f));
-    bool away = wp_directed(1.0f, error, direction) != 1.0f;
-    if (!away) return nearest;
-    unsigned short bits = __builtin_bit_cast(unsigned short, nearest);
-    if ((bits & 0x7fff) == 0) return __builtin_bit_cast(__half, (unsigned short)(error > 0 ? 1 : 0x8001));
-    return __builtin_bit_cast(__half, (unsigned short)((error > 0) == positive ? bits + 1 : bits - 1));
-}
-WP_FN __half __float2half_ru(float x) { return wp_half_rounded(x, wp_up{}); }
-WP_FN __half __float2half_rd(float x) { return wp_half_rounded(x, wp_down{}); }
-WP_FN __half __float2half_rz(float x) { return x < 0.0f ? __float2half_ru(x) : __float2half_rd(x); }
+#define WP_HALF_ROUNDED(WORD, T)                                                                      \
+    WP_FN __half __##WORD##2half_ru(T x) { return wp_float16_rounded(x, wp_up{}); }                   \
+    WP_FN __half __##WORD##2half_rd(T x) { return wp_float16_rounded(x, wp_down{}); }                 \
+    WP_FN __half __##WORD##2half_rz(T x) { return x < 0 ? __##WORD##2half_ru(x) : __##WORD##2half_rd(x); }
+WP_HALF_ROUNDED(float, float)
+WP_HALF_ROUNDED(int, int)
+WP_HALF_ROUNDED(uint, unsigned)
+WP_HALF_ROUNDED(short, short)
+WP_HALF_ROUNDED(ushort, unsigned short)
+WP_HALF_ROUNDED(ll, long long)
+WP_HALF_ROUNDED(ull, unsigned long long)
+#undef WP_HALF_ROUNDED
 #endif
 
 #define HIPRT_INF_FP16 __ushort_as_half((unsigned short)0x7c00)

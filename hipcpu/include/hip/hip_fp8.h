@@ -1,6 +1,7 @@
 // The 8-bit floating-point types: OCP's E4M3 and E5M2, and the MI300X's own, which end in fnuz.
 #pragma once
 
+#include "hip/hip_bf16.h"
 #include "hip/hip_fp16.h"
 #include "hip/hip_runtime.h"
 #include "wavepool/math/fp8_codes.h"
@@ -76,6 +77,26 @@ WP_FN __hip_fp8_storage_t __hip_cvt_halfraw_to_fp8(__half_raw x, __hip_saturatio
 WP_FN __hip_fp8x2_storage_t __hip_cvt_float2_to_fp8x2(float2 v, __hip_saturation_t saturation,
                                                       __hip_fp8_interpretation_t kind) {
     return __hip_fp8x2_storage_t(wp_fp8_encode(v.x, saturation, kind) | wp_fp8_encode(v.y, saturation, kind) << 8);
+}
+WP_FN __hip_fp8x2_storage_t __hip_cvt_double2_to_fp8x2(double2 v, __hip_saturation_t saturation,
+                                                       __hip_fp8_interpretation_t kind) {
+    return __hip_cvt_float2_to_fp8x2(float2{float(v.x), float(v.y)}, saturation, kind);
+}
+WP_FN __hip_fp8x2_storage_t __hip_cvt_halfraw2_to_fp8x2(__half2_raw v, __hip_saturation_t saturation,
+                                                        __hip_fp8_interpretation_t kind) {
+    return __hip_cvt_float2_to_fp8x2(float2{float(v.x.data), float(v.y.data)}, saturation, kind);
+}
+WP_FN __hip_fp8_storage_t __hip_cvt_bfloat16raw_to_fp8(__hip_bfloat16_raw x, __hip_saturation_t saturation,
+                                                       __hip_fp8_interpretation_t kind) {
+    return wp_fp8_encode(float(__hip_bfloat16(x)), saturation, kind);
+}
+WP_FN __hip_fp8x2_storage_t __hip_cvt_bfloat16raw2_to_fp8x2(__hip_bfloat162_raw v, __hip_saturation_t saturation,
+                                                            __hip_fp8_interpretation_t kind) {
+    return __hip_fp8x2_storage_t(__hip_cvt_bfloat16raw_to_fp8({v.x}, saturation, kind) |
+                                 __hip_cvt_bfloat16raw_to_fp8({v.y}, saturation, kind) << 8);
+}
+WP_FN __half2_raw __hip_cvt_fp8x2_to_halfraw2(__hip_fp8x2_storage_t x, __hip_fp8_interpretation_t kind) {
+    return {{_Float16(wp_fp8_decode((unsigned char)x, kind))}, {_Float16(wp_fp8_decode((unsigned char)(x >> 8), kind))}};
 }
 WP_FN __half_raw __hip_cvt_fp8_to_halfraw(__hip_fp8_storage_t x, __hip_fp8_interpretation_t kind) {
     return __half(wp_fp8_decode(x, kind));

@@ -22,6 +22,8 @@
 #include "wavepool/threads/amd_instructions.h"
 #include "wavepool/threads/fp8_instructions.h"
 #include "wavepool/threads/matrix_instructions.h"
+#include "wavepool/math/device_libs.h"
+#include "wavepool/threads/device_libs.h"
 #include "wavepool/threads/memory_access.h"
 #include "wavepool/math/vector_math.h"
 #endif

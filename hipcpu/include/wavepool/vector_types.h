@@ -5,15 +5,23 @@
 
 #include "wavepool/qualifiers.h"
 
-// x, y, z and w are plain members, so `{1, 2}`, `(&v.x)[i]` and `reinterpret_cast<float4*>` work as on a GPU.
+// x, y, z and w are plain members, so `{1, 2}`, `(&v.x)[i]` and `reinterpret_cast<float4*>` work as on a GPU. `data` is
+// all of them as one of clang's vectors, as HIP has it for vectors of 1, 2 and 4.
+#define WP_DATA(T, N)                                                                                       \
+    typedef T Native_vec_ __attribute__((ext_vector_type(N)));                                              \
+    __declspec(property(get = wp_get_data, put = wp_set_data)) Native_vec_ data;                            \
+    __host__ __device__ inline Native_vec_ wp_get_data() const { return __builtin_bit_cast(Native_vec_, *this); } \
+    __host__ __device__ inline void wp_set_data(Native_vec_ all) { __builtin_memcpy(this, &all, sizeof all); }
 #define WP_VECTOR(T, NAME, ALIGN2, ALIGN4)                                                                  \
     struct NAME##1 {                                                                                        \
         typedef T value_type;                                                                               \
         T x;                                                                                                \
+        WP_DATA(T, 1)                                                                                       \
     };                                                                                                      \
     struct alignas(ALIGN2) NAME##2 {                                                                        \
         typedef T value_type;                                                                               \
         T x, y;                                                                                             \
+        WP_DATA(T, 2)                                                                                       \
     };                                                                                                      \
     struct NAME##3 {                                                                                        \
         typedef T value_type;                                                                               \
@@ -22,6 +30,7 @@
     struct alignas(ALIGN4) NAME##4 {                                                                        \
         typedef T value_type;                                                                               \
         T x, y, z, w;                                                                                       \
+        WP_DATA(T, 4)                                                                                       \
     };                                                                                                      \
     __host__ __device__ constexpr inline NAME##1 make_##NAME##1(T x) { return {x}; }                        \
     __host__ __device__ constexpr inline NAME##2 make_##NAME##2(T x, T y) { return {x, y}; }                \
@@ -47,6 +56,7 @@ WP_VECTOR(unsigned long long, ulonglong, 16, 32)
 WP_VECTOR(float, float, 8, 16)
 WP_VECTOR(double, double, 16, 32)
 #undef WP_VECTOR
+#undef WP_DATA
 
 template <class V> using wp_if_vector = std::enable_if_t<(wp_vector_size<V>::value > 0), int>;
 template <class V, class S>

@@ -46,10 +46,33 @@ template <class D> WP_FN float wp_multiply_add(float a, float b, float c, D dire
     float nearest = float(sum);
     return wp_directed(nearest, (sum - nearest) + ((product - (sum - other)) + (addend - other)), direction);
 }
+// The error of a fused multiply-add in two parts, of which the first has its sign: Boldo and Muller, "Exact and
+// approximated error of the FMA" (IEEE Transactions on Computers 60, 2011), algorithm ErrFmaNearest.
+template <class D> WP_FN double wp_multiply_add(double a, double b, double c, D direction) {
+    double nearest = std::fma(a, b, c), product = a * b, low = std::fma(a, b, -product);
+    double sum = c + low, other = sum - c, rest = (c - (sum - other)) + (low - other);
+    double high = product + sum, back = high - product, lost = (product - (high - back)) + (sum - back);
+    double error = (high - nearest) + lost;
+    return wp_directed(nearest, error + rest, direction);
+}
 template <class F, class T, class D> WP_FN F wp_narrowed(T value, D direction) {
     F nearest = F(value);
     if constexpr (std::is_integral<T>::value) return wp_directed(nearest, __int128(value) - __int128(nearest), direction);
     else return wp_directed(nearest, value - T(nearest), direction);
+}
+
+// `x` is a float, or an integer of up to 64 bits, whose difference to a half is exact in 128.
+template <class T, class D> WP_FN _Float16 wp_float16_rounded(T x, D direction) {
+    const _Float16 nearest = _Float16(x);
+    const unsigned short bits = __builtin_bit_cast(unsigned short, nearest);
+    float error;
+    if constexpr (!std::is_integral<T>::value) error = x - float(nearest);
+    else if ((bits & 0x7fff) == 0x7c00) error = x > T(0) ? -1.0f : 1.0f;
+    else error = float(__int128(x) - __int128(float(nearest)));
+    const bool negative = bits >> 15;
+    if (wp_directed(negative ? -1.0f : 1.0f, error, direction) == (negative ? -1.0f : 1.0f)) return nearest;
+    if ((bits & 0x7fff) == 0) return __builtin_bit_cast(_Float16, (unsigned short)(error > 0 ? 1 : 0x8001));
+    return __builtin_bit_cast(_Float16, (unsigned short)((error > 0) != negative ? bits + 1 : bits - 1));
 }
 
 #define WP_DIRECTED(SUFFIX, D)                                                                        \
@@ -60,6 +83,7 @@ template <class F, class T, class D> WP_FN F wp_narrowed(T value, D direction) {
     WP_FN float __frcp_##SUFFIX(float a) { return wp_divide(1.0f, a, D{}); }                          \
     WP_FN float __fsqrt_##SUFFIX(float a) { return wp_root(a, D{}); }                                 \
     WP_FN float __fmaf_##SUFFIX(float a, float b, float c) { return wp_multiply_add(a, b, c, D{}); }  \
+    WP_FN double __fma_##SUFFIX(double a, double b, double c) { return wp_multiply_add(a, b, c, D{}); } \
     WP_FN double __dadd_##SUFFIX(double a, double b) { return wp_add(a, b, D{}); }                    \
     WP_FN double __dsub_##SUFFIX(double a, double b) { return wp_add(a, -b, D{}); }                   \
     WP_FN double __dmul_##SUFFIX(double a, double b) { return wp_multiply(a, b, D{}); }               \

@@ -47,6 +47,15 @@ WP_FN float cospif(float x) { return cosf(x * 3.14159265358979323846f); }
 WP_FN double sinpi(double x) { return sin(x * 3.14159265358979323846); }
 WP_FN double cospi(double x) { return cos(x * 3.14159265358979323846); }
 WP_FN void sincospif(float x, float* s, float* c) { *s = sinpif(x), *c = cospif(x); }
+WP_FN void sincospi(double x, double* s, double* c) { *s = sinpi(x), *c = cospi(x); }
+template <class T> WP_FN T wp_power(T x, int exponent) {
+    T product = 1;
+    for (unsigned left = exponent < 0 ? 0u - unsigned(exponent) : unsigned(exponent); left; left >>= 1, x *= x)
+        if (left & 1) product *= x;
+    return exponent < 0 ? T(1) / product : product;
+}
+WP_FN float powif(float x, int exponent) { return wp_power(x, exponent); }
+WP_FN double powi(double x, int exponent) { return wp_power(x, exponent); }
 WP_FN float normcdff(float x) { return 0.5f * erfcf(x * -0.70710678118654752440f); }
 WP_FN double normcdf(double x) { return 0.5 * erfc(x * -0.70710678118654752440); }
 WP_FN float erfcxf(float x) { return expf(x * x) * erfcf(x); }

@@ -63,14 +63,19 @@ WP_FN unsigned __funnelshift_lc(unsigned low, unsigned high, unsigned shift) {
 WP_FN unsigned __funnelshift_rc(unsigned low, unsigned high, unsigned shift) {
     return shift >= 32 ? high : __funnelshift_r(low, high, shift);
 }
-// The place of the `offset`th set bit from `base` on (backwards where it is negative), or ~0.
-WP_FN unsigned __fns(unsigned mask, unsigned base, int offset) {
-    if (offset == 0) return mask >> (base & 31) & 1 ? base : ~0u;
+// The place of the `offset`th set bit from `base` on (backwards where it is negative), or -1.
+template <class M> WP_FN int wp_nth_set(M mask, unsigned base, int offset) {
+    constexpr int bits = 8 * sizeof(M);
+    if (offset == 0) return mask >> (base & (bits - 1)) & 1 ? int(base) : -1;
     int step = offset > 0 ? 1 : -1, left = offset > 0 ? offset : -offset;
-    for (int at = int(base); at >= 0 && at < 32; at += step)
-        if ((mask >> at & 1) && --left == 0) return unsigned(at);
-    return ~0u;
+    for (int at = int(base); at >= 0 && at < bits; at += step)
+        if ((mask >> at & 1) && --left == 0) return at;
+    return -1;
 }
+WP_FN unsigned __fns(unsigned mask, unsigned base, int offset) { return unsigned(wp_nth_set(mask, base, offset)); }
+WP_FN int __fns32(unsigned mask, unsigned base, int offset) { return wp_nth_set(mask, base, offset); }
+WP_FN int __fns64(unsigned long long mask, unsigned base, int offset) { return wp_nth_set(mask, base, offset); }
+WP_FN unsigned __lastbit_u32_u64(unsigned long long x) { return x == 0 ? ~0u : unsigned(__builtin_ctzll(x)); }
 WP_FN long long llmax(long long a, long long b) { return max(a, b); }
 WP_FN long long llmin(long long a, long long b) { return min(a, b); }
 WP_FN unsigned long long ullmax(unsigned long long a, unsigned long long b) { return max(a, b); }

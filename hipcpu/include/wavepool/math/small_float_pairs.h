@@ -9,6 +9,7 @@
 
 // Saturating is to [0, 1], and NaN becomes 0.
 template <class H> WP_FN H wp_small_saturated(float x) { return H(x > 0.0f ? (x < 1.0f ? x : 1.0f) : 0.0f); }
+WP_SMALL H __clamp_01(H a) { return wp_small_saturated<H>(float(a)); }
 WP_SMALL H __hadd_sat(H a, H b) { return wp_small_saturated<H>(float(a) + float(b)); }
 WP_SMALL H __hsub_sat(H a, H b) { return wp_small_saturated<H>(float(a) - float(b)); }
 WP_SMALL H __hmul_sat(H a, H b) { return wp_small_saturated<H>(float(a) * float(b)); }
@@ -74,10 +75,20 @@ WP_PAIR_COMPARISON(lt)
 WP_PAIR_COMPARISON(le)
 WP_PAIR_COMPARISON(gt)
 WP_PAIR_COMPARISON(ge)
+WP_PAIR_COMPARISON(equ)
+WP_PAIR_COMPARISON(neu)
+WP_PAIR_COMPARISON(ltu)
+WP_PAIR_COMPARISON(leu)
+WP_PAIR_COMPARISON(gtu)
+WP_PAIR_COMPARISON(geu)
 #undef WP_PAIR_COMPARISON
 WP_PAIR V __hisnan2(V a) {
     using H = decltype(a.x);
     return V{H(__hisnan(a.x) ? 1.0f : 0.0f), H(__hisnan(a.y) ? 1.0f : 0.0f)};
+}
+WP_PAIR V __hisinf2(V a) {
+    using H = decltype(a.x);
+    return V{H(__hisinf(a.x) ? 1.0f : 0.0f), H(__hisinf(a.y) ? 1.0f : 0.0f)};
 }
 WP_PAIR bool operator==(V a, V b) { return a.x == b.x && a.y == b.y; }
 WP_PAIR bool operator!=(V a, V b) { return !(a == b); }

@@ -67,6 +67,12 @@ __device__ __forceinline__ unsigned atomicDec(unsigned* p, unsigned limit) {
     return wp_atomic_update(p, [limit](unsigned seen) { return seen == 0 || seen > limit ? limit : seen - 1; });
 }
 
-template <class T> __device__ __forceinline__ T unsafeAtomicAdd(T* p, wp_operand<T> v) { return atomicAdd(p, v); }
-template <class T> __device__ __forceinline__ T safeAtomicAdd(T* p, wp_operand<T> v) { return atomicAdd(p, v); }
+// "Unsafe" ones may do nothing in memory that is not the device's own; here both are the plain ones.
+#define WP_ATOMIC_SAFETY(WORD)                                                                                         \
+    template <class T> __device__ __forceinline__ T unsafeAtomic##WORD(T* p, wp_operand<T> v) { return atomic##WORD(p, v); } \
+    template <class T> __device__ __forceinline__ T safeAtomic##WORD(T* p, wp_operand<T> v) { return atomic##WORD(p, v); }
+WP_ATOMIC_SAFETY(Add)
+WP_ATOMIC_SAFETY(Max)
+WP_ATOMIC_SAFETY(Min)
+#undef WP_ATOMIC_SAFETY
 template <class T> __device__ __forceinline__ void atomicAddNoRet(T* p, wp_operand<T> v) { atomicAdd(p, v); }
