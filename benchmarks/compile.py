@@ -3,7 +3,7 @@
 - bare: clang's two passes over the file (host side and kernels, each to an object at -O2, headers parsed from text) and
   the link, one after the other, as compiler drivers do; no sandbox, no checks, no harness.
 - ours, cold: the whole compile stage of a run with an empty cache: a sandbox, both passes, the join of the two sides,
-  the harness, the link, the checks, and the MI300X report beside them.
+  the harness, the link and the checks.
 - ours, hit: the same stage when the build is in the cache.
 
 Goals: cold at most 1.1 times bare; a hit at most 10 ms. The exit status is 1 if a goal is missed.
@@ -28,10 +28,8 @@ from problems.library.catalogue import Catalogue
 from services.executor.core.compile.build import Builder, Unit
 from services.executor.core.compile.cache import CompileCache
 from services.executor.core.compile.harness import expected_declaration, harness_source
-from services.executor.core.compile.isa import IsaReporter
 from services.executor.core.model.limits import StageLimits
 from services.executor.devices.cpu.cpu_device import CpuDevice
-from services.executor.devices.gfx942.inspector import Gfx942Inspector
 from services.executor.sandboxes.choice import choose_sandbox
 from services.executor.sandboxes.sandbox import Sandbox
 
@@ -104,14 +102,13 @@ def _bare_ms(source: str) -> float:
 
 async def _ours_ms(unit: Unit, sandbox: Sandbox, cache: Path) -> float:
     builds = CompileCache(cache, 1 << 30)
-    reporter = IsaReporter(Gfx942Inspector(), sandbox, builds)
-    builder = Builder(CpuDevice(), sandbox, builds, StageLimits().builder, reporter)
+    builder = Builder(CpuDevice(), sandbox, builds, StageLimits().builder)
     folder = Path(tempfile.mkdtemp())
     try:
         for name in ("compile", "run"):
             (folder / name).mkdir(mode=0o755)
         begin = time.perf_counter()
-        await builder.build(unit, folder / "compile", folder / "run", lambda _: None)
+        await builder.build(unit, folder / "compile", folder / "run")
         return (time.perf_counter() - begin) * 1e3
     finally:
         shutil.rmtree(folder)

@@ -74,11 +74,18 @@ class Compiler:
     def headers(self, include: Path) -> list[str]:
         """Return options that find our headers in `include` and those of libc++ and musl, for any target of clang."""
         options = ["-nostdsysteminc", "-nobuiltininc", "-I", str(include)]
-        for folder in _SYSTEM_HEADERS:
-            options += ["-isystem", str(self.folder / "lib" / folder)]
-        for define in (*_LIBCXX_DEFINES, "_GNU_SOURCE=1", "__HIP_PLATFORM_AMD__=1"):
-            options += ["-D", define]
-        return options
+        for folder in self.system_headers():
+            options += ["-isystem", str(folder)]
+        return [*options, *self.defines()]
+
+    def system_headers(self) -> list[Path]:
+        """Return the folders of the headers of libc++, clang and musl, in the order of their search."""
+        return [self.folder / "lib" / folder for folder in _SYSTEM_HEADERS]
+
+    def defines(self) -> list[str]:
+        """Return the options that define what libc++ and HIP's headers ask for."""
+        names = (*_LIBCXX_DEFINES, "_GNU_SOURCE=1", "__HIP_PLATFORM_AMD__=1")
+        return [word for name in names for word in ("-D", name)]
 
     def without_folders(self, messages: str, include: Path) -> str:
         """Return messages that name headers as people include them, `hip/hip_fp16.h:3:1`, without their folders."""

@@ -37,10 +37,6 @@ DISK_PROGRAMS = {"restic": "restic", "bwrap": "bubblewrap"}
 TRIAL_SECONDS = 300
 TRIAL_KERNEL = Path(__file__).parents[2] / "problems" / "catalogue" / "vector-addition" / "solution.hip"
 TRIAL = ("-m", "services.executor.core", "bench", str(TRIAL_KERNEL), "--problem", "vector-addition", "--mode", "check")
-DEVICE_LIBRARY_REMEDY = (
-    "functions like sinf are counted as calls; for exact figures install Debian's rocm-device-libs or ROCm, or run"
-    " `python -m services.executor.devices.gfx942.prepare --fetch`, which needs no root"
-)
 TORCH = ("-m", "services.executor.core.problem_host")
 GPU_CHECKUP = ("-m", "services.executor.devices.checkup")
 DRIVER_NODES = {"rocm": Path("/dev/kfd"), "nvidia": Path("/dev/nvidia0")}
@@ -286,7 +282,7 @@ def _remedy(gaps: list[str]) -> str:
 
 
 def mi300x_report() -> Finding:
-    """Checks that reports for the MI300X can be made here, and with which device library."""
+    """Checks that reports for the MI300X can be made here, and with which release of HIP."""
     program = [sys.executable, "-m", "services.executor.core", "isa", str(TRIAL_KERNEL), "--json"]
     try:
         said = _last_object(
@@ -298,8 +294,7 @@ def mi300x_report() -> Finding:
     if not said.get("kernels"):
         detail = str(said.get("note") or "no report could be made")
         return Finding("MI300X report", Health.NOTE, detail, "run make setup; it installs and prepares the compiler")
-    remedy = DEVICE_LIBRARY_REMEDY if "no device library" in toolchain else ""
-    return Finding("MI300X report", Health.NOTE if remedy else Health.OK, toolchain, remedy)
+    return Finding("MI300X report", Health.OK, toolchain)
 
 
 def problem_definitions() -> Finding:

@@ -67,6 +67,9 @@ class ExecutorSettings(SandboxSettings, ServiceSettings):
     """File that adds to or changes the rules on forbidden code in submissions (core/compile/forbidden.toml)."""
     torch_python: Path | None = None
     """Python with torch for the problem definitions of submissions; if unset, the one that deploy/setup-torch made."""
+    hip_version: Annotated[str, Field(pattern=r"^([0-9]+(\.[0-9]+)?)?$")] = ""
+    """Release of HIP whose refusals and report for the MI300X count, such as `7` or `6.4`; empty: ROCm's own, or the
+    newest."""
     token: str = ""
     """Token for the holder of this machine's lease."""
     admin_token: str = ""
@@ -236,6 +239,8 @@ class ExecutorSettings(SandboxSettings, ServiceSettings):
         if self.torch_python is not None:
             # Not resolved: a virtual environment's Python is a link, and finds its environment by the link's path.
             options["--torch-python"] = str(self.torch_python.absolute())
+        if self.hip_version:
+            options["--hip-version"] = self.hip_version
         if self.box_memory is not None:
             options["--box-memory-mib"] = str(self.box_memory)
         if self.box_cores is not None:

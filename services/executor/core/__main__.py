@@ -84,6 +84,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         chosen.torch_python,
         chosen.sandbox_memory_mib,
         chosen.sandbox_cores,
+        chosen.hip_version,
     )
     try:
         if chosen.command == "certify" and not chosen.step:

@@ -12,7 +12,6 @@ from services.executor.core.call.runner_session import RunnerSession
 from services.executor.core.compile.build import Builder, Unit
 from services.executor.core.compile.cache import CompileCache
 from services.executor.core.compile.harness import harness_source
-from services.executor.core.model.events import Event
 from services.executor.core.model.failure import Failure, InfrastructureFailure
 from services.executor.core.model.messages import Order, Reply, ReplyMessage
 from services.executor.core.sandbox.canary import memory_probe
@@ -60,7 +59,7 @@ async def trusted_runner(context: PlaceContext, cache: CompileCache) -> AsyncGen
         place = RunPlace(context, cleanup)
         builder = Builder(device, context.sandbox, cache, limits.builder)
         with at_our_fault():
-            await builder.build(_UNIT, place.compile, place.run, _ignore)
+            await builder.build(_UNIT, place.compile, place.run)
         session = _TrustedSession(device, place.sandbox, limits, place.channel())
         async with session.open(place.run):
             yield session
@@ -88,7 +87,7 @@ async def output_of(source: str, context: PlaceContext, cache: CompileCache) -> 
         builder = Builder(device, context.sandbox, cache, limits.builder)
         with at_our_fault():
             unit = Unit(BuildKind.PROGRAM, source, "", "int main()")
-            await builder.build(unit, place.compile, place.run, _ignore)
+            await builder.build(unit, place.compile, place.run)
             end = await run_to_end(context.sandbox, device.run_command(place.run, unit.kind), limits.program)
             if failure := program_failure(end, limits.program):
                 failure.details = end.stderr.decode(errors="replace").strip()
@@ -118,7 +117,3 @@ def at_our_fault() -> Generator[None]:
         ours = InfrastructureFailure(message, details=details)
         ours.unkillable = failure.unkillable
         raise ours from failure
-
-
-def _ignore(event: Event) -> None:
-    del event

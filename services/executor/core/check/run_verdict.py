@@ -58,6 +58,8 @@ class Progress:
     stage_seconds: dict[str, float] = field(default_factory=dict[str, float])
     report: dict[str, object] = field(default_factory=dict[str, object])
     profile: Profile | None = None
+    refused: str = ""
+    """What AMD's compiler refuses in a source that this device has compiled."""
     is_unkillable: bool = False
     """True if work that the verdict does not depend on left processes that SIGKILL does not end."""
     begin: float = field(default_factory=time.monotonic)
@@ -77,15 +79,14 @@ class Progress:
         longest = self.job.longest_seconds or float("inf")
         return longest - (time.monotonic() - self.begin)
 
-    def tell_of_build(self, event: Event) -> None:
-        """Reports an event of the builder.
+    def compiled(self, event: Compiled) -> Compiled:
+        """Returns COMPILED with notes before its warnings, if the sent definition is not used, or it is not said HIP.
 
-        COMPILED begins with notes if the sent definition is not used, or the source is not said to be HIP.
+        Keeps what AMD's compiler refuses, for the verdict.
         """
-        if isinstance(event, Compiled):
-            notes = (substitution_note(self.report), self._language_note(), event.warnings)
-            event = replace(event, warnings="\n".join(filter(None, notes)))
-        self.tell(event)
+        self.refused = event.isa.refused
+        notes = (substitution_note(self.report), self._language_note(), event.warnings)
+        return replace(event, warnings="\n".join(filter(None, notes)))
 
     def leave(self, session: RunnerSession, *, has_host_code: bool) -> None:
         """Keeps the time of the first call and, if host code of the submission could print, the end of the session."""
@@ -102,7 +103,7 @@ class Progress:
             verdict=verdict,
             status=status_of(verdict, self.job.mode),
             message=_with_flag(
-                self._failed(failure) if failure else f"{self._success()}{self._whose()}",
+                self._failed(failure) if failure else f"{self._success()}{self._whose()}{self._refused()}",
                 truncated=truncated,
             ),
             details=failure.details if failure else "",
@@ -150,7 +151,10 @@ class Progress:
     def _failed(self, failure: Failure) -> str:
         left = _LEFT_BEHIND if failure.unkillable and failure.verdict is not Verdict.INFRA_ERROR else ""
         language = f" {self._language_note()}" if failure.verdict is Verdict.COMPILE_ERROR else ""
-        return f"{failure.message}{left}{self._substitution()}{language.rstrip()}"
+        return f"{failure.message}{left}{self._substitution()}{language.rstrip()}{self._refused()}"
+
+    def _refused(self) -> str:
+        return f" {self.refused}" if self.refused else ""
 
     def _language_note(self) -> str:
         return _CUDA_NOTE if self.job.language == CUDA else ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import os
 from argparse import ArgumentParser
 from pathlib import Path
 
@@ -51,6 +52,8 @@ def _shared(device: str) -> ArgumentParser:
     shared.add_argument("--cache-mib", type=int, default=2048, help="the most that the builds may fill")
     shared.add_argument("--forbidden", type=Path, help="TOML file that adds to forbidden.toml or changes it")
     shared.add_argument("--torch-python", type=Path, default=named_python(), help="evaluates problem definitions")
+    of_hip = os.environ.get("EXECUTOR_HIP_VERSION", "")
+    shared.add_argument("--hip-version", default=of_hip, help="the release of HIP that counts for the MI300X, e.g. 6.4")
     shared.add_argument(
         "--box-memory-mib",
         dest="sandbox_memory_mib",

@@ -22,7 +22,6 @@ from services.executor.core.compile.build import Builder, Unit
 from services.executor.core.compile.forbidden import rules_for
 from services.executor.core.compile.harness import expected_declaration, harness_source
 from services.executor.core.compile.source import admit
-from services.executor.core.model.events import Event
 from services.executor.core.model.failure import Failure
 from services.executor.core.model.seeds import RunSeed
 from services.executor.core.run.context import RunContext
@@ -73,7 +72,7 @@ async def lazy_passes(entry: CatalogueEntry, context: RunContext, dtypes: Sequen
         for name in ("compile", "run"):
             (scratch / name).mkdir(mode=0o755)
         builder = Builder(context.device, context.sandbox, context.cache, context.limits.builder)
-        await builder.build(_unit(problem, honest, calls, context), scratch / "compile", scratch / "run", _ignore)
+        await builder.build(_unit(problem, honest, calls, context), scratch / "compile", scratch / "run")
         with ScratchFolder(memory_parent(scratch)) as folder:
             session = RunnerSession(context.device, context.sandbox, context.limits, Channel(folder))
             async with session.open(scratch / "run"):
@@ -112,7 +111,3 @@ async def _is_found_out(call: LazyCall, session: RunnerSession, seed: RunSeed) -
 def _needs_few_bits(expected: Mapping[str, NDArray[Any]]) -> bool:
     """True if lower precision cannot be told from the problem's own, as for an image of black and white."""
     return all((values == values.astype(ml_dtypes.bfloat16).astype(values.dtype)).all() for values in expected.values())
-
-
-def _ignore(event: Event) -> None:
-    del event

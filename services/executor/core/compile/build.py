@@ -8,7 +8,7 @@ import os
 import time
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from hipcpu.build_folder import (
@@ -33,7 +33,8 @@ from services.executor.core.compile.compiler_text import (
 from services.executor.core.compile.forbidden import needed_libraries
 from services.executor.core.compile.isa import Inspection, IsaReporter, shown
 from services.executor.core.compile.object_symbols import object_symbols
-from services.executor.core.model.events import Compiled, Compiling, Event
+from services.executor.core.model.events import Compiled, Compiling
+from services.executor.core.model.events_in_order import EventsInOrder
 from services.executor.core.model.failure import Failure, InfrastructureFailure
 from services.executor.core.model.isa_report import IsaReport
 from services.executor.core.model.report import canonical_json
@@ -66,6 +67,18 @@ class Unit:
 
 
 @dataclass(frozen=True)
+class Built:
+    """A build, while AMD's compiler may still be reading its source."""
+
+    build: CachedBuild
+    _telling: asyncio.Task[None]
+
+    async def told(self) -> None:
+        """Wait until AMD's compiler has ended and COMPILED has been passed on."""
+        await asyncio.shield(self._telling)
+
+
+@dataclass(frozen=True)
 class Builder:
     """Compiles units for one device, and puts finished executables into the folders that callers name."""
 
@@ -75,22 +88,56 @@ class Builder:
     limits: Limits
     isa: IsaReporter | None = None
 
-    async def build(self, unit: Unit, scratch: Path, target: Path, emit: Callable[[Event], None]) -> CachedBuild:
+    async def build(self, unit: Unit, scratch: Path, target: Path) -> CachedBuild:
         """Put the executable of `unit` into `target`, using the empty folder `scratch`; raises Failure."""
+        command = self.device.build_command(scratch, unit.kind)
+        return await self._build(unit, scratch, target, command, self._key(unit, self._toolchain(), command))
+
+    @asynccontextmanager
+    async def reported(
+        self, unit: Unit, scratch: Path, target: Path, events: EventsInOrder, completed: Callable[[Compiled], Compiled]
+    ) -> AsyncGenerator[Built]:
+        """Build as `build` does, and have AMD's compiler read the source beside the build and the block.
+
+        COMPILED is passed on as `completed` returns it, when both compilers have ended; the block's events wait for it.
+        """
         begin = time.perf_counter()
         toolchain, command = self._toolchain(), self.device.build_command(scratch, unit.kind)
         key = self._key(unit, toolchain, command)
-        build = self.cache.get(key)
-        emit(Compiling(toolchain.title, cached=build is not None, command=toolchain.command))
-        cached = build is not None
+        cached = self.cache.get(key) is not None
+        events(Compiling(toolchain.title, cached=cached, command=toolchain.command))
         async with self._reporting(unit, scratch) as report:
-            if build is None:
-                build = await self._compiled(unit, scratch, command, report)
-                self.cache.put(key, build)
-            install(build.executable, target / _EXECUTABLE_NAMES[unit.kind])
-            inspection = await _inspection(report)
-        duration_ms = (time.perf_counter() - begin) * 1e3
-        emit(Compiled(build.warnings, duration_ms, cached, shown(inspection.report), inspection.listing))
+            try:
+                build = await self._build(unit, scratch, target, command, key)
+            except Failure as failure:
+                failure.isa = shown((await _inspection(report)).report)
+                raise
+            compiled = Compiled(build.warnings, (time.perf_counter() - begin) * 1e3, cached)
+
+            async def tell() -> None:
+                found = await _inspection(report)
+                warnings = "\n".join(filter(None, (found.report.refused, compiled.warnings)))
+                whole = replace(compiled, warnings=warnings, isa=shown(found.report), isa_listing=found.listing)
+                events.release(completed(whole))
+
+            with events.kept():
+                telling = asyncio.create_task(tell())
+                try:
+                    yield Built(build, telling)
+                except Failure:
+                    await telling
+                    raise
+                else:
+                    await telling
+                finally:
+                    telling.cancel()
+
+    async def _build(self, unit: Unit, scratch: Path, target: Path, command: Command, key: str) -> CachedBuild:
+        build = self.cache.get(key)
+        if build is None:
+            build = await self._compile(unit, scratch, command)
+            self.cache.put(key, build)
+        install(build.executable, target / _EXECUTABLE_NAMES[unit.kind])
         return build
 
     def find(self, unit: Unit, scratch: Path) -> CachedBuild | None:
@@ -104,16 +151,6 @@ class Builder:
             return
         async with self.isa.reporting(unit.source, scratch.with_name("isa")) as report:
             yield report
-
-    async def _compiled(
-        self, unit: Unit, scratch: Path, command: Command, report: asyncio.Task[Inspection] | None
-    ) -> CachedBuild:
-        """Compiles the unit. If the device's compiler refuses the source, the failure carries the MI300X report."""
-        try:
-            return await self._compile(unit, scratch, command)
-        except Failure as failure:
-            failure.isa = shown((await _inspection(report)).report)
-            raise
 
     def _toolchain(self) -> Toolchain:
         try:

@@ -134,7 +134,8 @@ def _inspection(data: bytes) -> Inspection:
 def _bounded(report: IsaReport) -> IsaReport:
     """Cuts the fields so that none of them can flood an event."""
     kernels = {_cut(name): replace(kernel, symbol=_cut(kernel.symbol)) for name, kernel in list(report.kernels.items())}
-    return replace(report, note=report.note[: 4 * _MOST_TEXT], kernels=kernels)
+    note, refused = report.note[: 4 * _MOST_TEXT], report.refused[: 4 * _MOST_TEXT]
+    return replace(report, note=note, kernels=kernels, refused=refused)
 
 
 def shown(report: IsaReport) -> IsaReport:

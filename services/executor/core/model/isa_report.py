@@ -51,8 +51,12 @@ class KernelReport:
 
 @dataclass(frozen=True)
 class IsaReport:
-    """The MI300X report on a source; `note` says why there are no kernels, or how to read them."""
+    """The MI300X report on a source; `note` says why there are no kernels, or how to read them.
+
+    `refused` says what AMD's compiler refuses in the source; it is empty if it takes the source, or was not asked.
+    """
 
     toolchain: str = ""
     note: str = ""
     kernels: Mapping[str, KernelReport] = field(default_factory=dict[str, KernelReport])
+    refused: str = ""

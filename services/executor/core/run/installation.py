@@ -39,6 +39,8 @@ class Options:
     sandbox_memory_mib: int | None = None
     sandbox_cores: float | None = None
     """The most that a submission's sandbox may use; None for the device's default."""
+    hip_version: str = ""
+    """The release of HIP whose refusals and report count, such as `7` or `6.4`; empty for ROCm's own or the newest."""
 
 
 def default_cache_folder() -> Path:
@@ -92,7 +94,7 @@ async def open_context(options: Options) -> RunContext:
         find_problem,
         scratch_parent=scratch_parent,
         forbidden=forbidden,
-        inspector=Gfx942Inspector(),
+        inspector=Gfx942Inspector(options.hip_version),
         limits=StageLimits().within(share),
         torch_python=options.torch_python,
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import traceback
 from collections.abc import Callable
+from contextlib import AsyncExitStack
 from dataclasses import asdict, replace
 
 from hipcpu.build_folder import BuildKind, ToolchainError
@@ -17,6 +18,7 @@ from services.executor.core.compile.forbidden import check_build, rules_for
 from services.executor.core.compile.source import admit
 from services.executor.core.launching.contract import contract_of, unit_of
 from services.executor.core.model.events import Event, Finished, ReadingProblem
+from services.executor.core.model.events_in_order import EventsInOrder
 from services.executor.core.model.failure import Failure, InfrastructureFailure
 from services.executor.core.model.job import CoreJob
 from services.executor.core.model.verdict import Verdict
@@ -49,9 +51,10 @@ async def run(job: CoreJob, context: RunContext, emit: Callable[[Event], None]) 
     if problem is not None:
         # The job may use an alias.
         job = replace(job, problem=problem.slug)
-    progress = Progress(job, emit)
+    events = EventsInOrder(emit)
+    progress = Progress(job, events)
     try:
-        await _stages(job, problem, context, progress)
+        await _stages(job, problem, context, progress, events)
         failure = None
     except Failure as caught:
         failure = caught
@@ -79,21 +82,27 @@ def _problem(job: CoreJob, context: RunContext) -> Problem | None:
         raise JobError(f"dtype: {error}") from error
 
 
-async def _stages(job: CoreJob, problem: Problem | None, context: RunContext, progress: Progress) -> None:
+async def _stages(
+    job: CoreJob, problem: Problem | None, context: RunContext, progress: Progress, events: EventsInOrder
+) -> None:
     progress.report.update(_origin(job, context))
     if job.problem_definition:
         progress.tell(ReadingProblem())
     async with resolved_problem(job, problem, context, progress.report) as resolved:
-        await _stages_of(job, resolved, context, progress)
+        await _stages_of(job, resolved, context, progress, events)
 
 
-async def _stages_of(job: CoreJob, problem: Problem | None, context: RunContext, progress: Progress) -> None:
+async def _stages_of(
+    job: CoreJob, problem: Problem | None, context: RunContext, progress: Progress, events: EventsInOrder
+) -> None:
     unit = unit_of(job.source, problem)
     held = rules_for(context.forbidden, problem.forbidden) if problem else ()
     admit(job.source, unit.declaration if problem else "", held)
-    async with context.place_for(job.mode) as place:
+    async with context.place_for(job.mode) as place, AsyncExitStack() as stack:
+        reported = context.builder.reported(unit, place.compile, place.run, events, progress.compiled)
         with progress.stage("compile"):
-            build = await context.builder.build(unit, place.compile, place.run, progress.tell_of_build)
+            built = await stack.enter_async_context(reported)
+        build = built.build
         toolchain = context.device.toolchain()
         progress.report["toolchain"] = toolchain.identity
         progress.report["toolchain_title"] = toolchain.title
@@ -107,7 +116,7 @@ async def _stages_of(job: CoreJob, problem: Problem | None, context: RunContext,
                 await _program(context, place, progress)
             return
         try:
-            await RunnerStages(job, problem, context, place, build).run(progress)
+            await RunnerStages(job, problem, context, place, built).run(progress)
         except Failure as failure:
             if unit.kind is BuildKind.SOLUTION and failure.verdict in BLAMABLE:
                 failure.message = " ".join(

@@ -25,5 +25,5 @@ async def recorded(
         compiled, run = scratch / "compile", scratch / "run"
         for folder in (compiled, run):
             folder.mkdir(mode=0o755)
-        build = await context.builder.build(unit, compiled, run, lambda _: None)
+        build = await context.builder.build(unit, compiled, run)
         return await programs_of(build, scratch / "recorder", problem, cases, context)

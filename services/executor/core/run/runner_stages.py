@@ -21,8 +21,7 @@ from services.executor.core.check.checking import Checker, ProgramOf, check
 from services.executor.core.check.mismatches import lanes_advice
 from services.executor.core.check.run_verdict import Progress
 from services.executor.core.check.sampling import show_sample, smallest
-from services.executor.core.compile.build import install
-from services.executor.core.compile.cache import CachedBuild
+from services.executor.core.compile.build import Built, install
 from services.executor.core.compile.code_objects import require_unchanged
 from services.executor.core.compile.cpp_tokens import Name, words
 from services.executor.core.launching.contract import Contract, contract_of
@@ -70,15 +69,14 @@ class _Launching:
 class RunnerStages:
     """Opens the sessions of one run. All its calls have different numbers, and so different inputs."""
 
-    def __init__(
-        self, job: CoreJob, problem: Problem, context: RunContext, place: RunPlace, build: CachedBuild
-    ) -> None:
+    def __init__(self, job: CoreJob, problem: Problem, context: RunContext, place: RunPlace, built: Built) -> None:
         self.seed = RunSeed(job.seed)
         self._job = job
         self._problem = problem
         self._context = context
         self._place = place
-        self._build = build
+        self._built = built
+        self._build = built.build
         self._numbers = itertools.count(1)
 
     async def run(self, progress: Progress) -> None:
@@ -89,6 +87,8 @@ class RunnerStages:
                 return await self._sample(progress)
             await self._check(progress)
             launching = self._by_itself()
+            # On `cpu` another compiler beside the timed calls would slow them.
+            await self._built.told()
             if self._job.mode in {Mode.BENCHMARK, Mode.FULL}:
                 launching = await self._benchmark(progress)
             if self._job.profile:

@@ -55,7 +55,7 @@ async def findings_of(
     with ScratchFolder(context.scratch_parent) as scratch:
         build = _folder(scratch / "build")
         builder = Builder(device, context.sandbox, context.cache, context.limits.builder)
-        await builder.build(unit, _folder(scratch / "compile"), build, lambda _: None)
+        await builder.build(unit, _folder(scratch / "compile"), build)
         run = _CheckedRun(request, context, device, unit.kind, build)
         found: list[Finding] = []
         for number, case in enumerate(_cases(request)):

@@ -36,7 +36,6 @@ from services.executor.devices.gfx942.occupancy import (
 from services.executor.devices.gfx942.row_lengths import row_lengths
 
 _ADDRESS_OF = re.compile(r"([\w$.]+)@(?:gotpcrel32|rel32)@lo")
-_PRINTF = "__ockl_printf_"  # what clang makes of printf
 
 MAX_KERNELS = 200
 ASSUMED_BLOCK_THREADS = 256
@@ -139,7 +138,7 @@ def _uncounted(code: Code, codes: Mapping[str, Code], declared: frozenset[str]) 
         current = waiting.pop()
         found |= current.uncounted
         named = set(_ADDRESS_OF.findall("\n".join(item.operands for item in current.instructions)))
-        found |= {"printf" if name.startswith(_PRINTF) else name for name in named & declared}
+        found |= named & declared
         fresh = (named & codes.keys()) - seen
         seen |= fresh
         waiting += [codes[name] for name in fresh]

@@ -25,7 +25,7 @@ async def runner_pair(
     parameters = problem.parameters
     unit = Unit(BuildKind.SOLUTION, source, harness_source(parameters), expected_declaration(parameters))
     async with open_place(context, {Mode.CHECK}) as place, trusted_runner(context, context.cache) as trusted:
-        await context.builder.build(unit, place.compile, place.run, lambda _: None)
+        await context.builder.build(unit, place.compile, place.run)
         session = RunnerSession(context.device, place.sandbox, context.limits, place.channel())
         async with session.open(place.run):
             yield Checker(problem, RunSeed(), session, large=context.large_cases), trusted

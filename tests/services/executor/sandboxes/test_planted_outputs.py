@@ -57,7 +57,7 @@ async def test_a_planted_output_is_no_build(shell: SandboxedShell, script: str) 
     unit = Unit(BuildKind.SOLUTION, "source", "harness", "declaration")
 
     with pytest.raises(Failure) as caught:
-        await builder.build(unit, shell.folder, target, lambda _: None)
+        await builder.build(unit, shell.folder, target)
 
     assert "root:" not in str(caught.value.__dict__)
     assert list(target.iterdir()) == []

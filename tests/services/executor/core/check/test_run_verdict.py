@@ -18,12 +18,9 @@ from tests.services.executor.core.commands.test_bench_table import CASE
 
 @pytest.mark.parametrize(("language", "says"), [("hip", False), ("", False), ("cuda", True)])
 def test_who_sends_cuda_reads_that_it_is_compiled_as_hip(language: str, says: bool) -> None:
-    said: list[Event] = []
     job = CoreJob.from_bytes(CoreJob("x", Mode.CHECK, language=language).to_bytes())
-    progress = Progress(job, said.append)
-    progress.tell_of_build(Compiled("unused variable", 1.0, cached=False))
-    [compiled] = said
-    assert isinstance(compiled, Compiled)
+    progress = Progress(job, lambda _: None)
+    compiled = progress.compiled(Compiled("unused variable", 1.0, cached=False))
     assert compiled.warnings.endswith("unused variable")
     refused = progress.finished(Failure(Verdict.COMPILE_ERROR, "no such header")).message
     for text in (compiled.warnings, refused):

@@ -56,7 +56,7 @@ async def _failure_of(script: str, builds: CompileCache, tmp_path: Path) -> Fail
     builder = Builder(ScriptedCompiler(script), await choose_sandbox("auto"), builds, StageLimits().builder)
     unit = Unit(BuildKind.SOLUTION, "THEIRS", "harness", "declaration")
     with pytest.raises(Failure) as caught:
-        await builder.build(unit, scratch, tmp_path, lambda _: None)
+        await builder.build(unit, scratch, tmp_path)
     return caught.value
 
 
@@ -120,5 +120,5 @@ async def test_warnings_without_a_line_are_left_out(builds: CompileCache, tmp_pa
     scratch = tmp_path / "compile"
     scratch.mkdir(mode=0o755)
     builder = Builder(ScriptedCompiler(script), await choose_sandbox("auto"), builds, StageLimits().builder)
-    build = await builder.build(Unit(BuildKind.SOLUTION, "", "harness", ""), scratch, tmp_path, lambda _: None)
+    build = await builder.build(Unit(BuildKind.SOLUTION, "", "harness", ""), scratch, tmp_path)
     assert build.warnings == "solution.hip:3:2: warning: unused"

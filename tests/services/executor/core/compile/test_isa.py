@@ -10,17 +10,18 @@ from typing import Any
 
 import pytest
 
-from hipcpu.build_folder import ToolchainError
+from hipcpu.build_folder import BuildKind, ToolchainError
 from services.executor.core.compile import isa
 from services.executor.core.compile.cache import CompileCache
 from services.executor.core.compile.isa import MAX_SHOWN_KERNELS, IsaReporter, shown
-from services.executor.core.model.events import Compiled, Event, Finished
+from services.executor.core.model.events import Checking, Compiled, Compiling, Event, Finished
 from services.executor.core.model.isa_report import IsaReport, KernelHint, KernelReport
 from services.executor.core.model.job import CoreJob
 from services.executor.core.model.plain import plain
 from services.executor.core.model.verdict import Verdict
 from services.executor.core.run.context import RunContext
 from services.executor.core.run.one_run import run
+from services.executor.devices.cpu.cpu_device import CpuDevice
 from services.executor.devices.device import Toolchain
 from services.executor.devices.gfx942.inspector import Gfx942Inspector
 from services.executor.sandboxes.choice import choose_sandbox
@@ -29,7 +30,9 @@ from submissions.modes import Mode
 
 KERNEL = KernelReport(8, 16, 0, 0, 0, 0, 8, "_Z1k", 3, hints=(KernelHint("spills", 4, "what", "why", "advice"),))
 REPORT = IsaReport("clang", "note", {"k": KERNEL})
+REFUSED = IsaReport("clang", "refused", refused="AMD's compiler refuses this: line 7: no such operator (HIP 7.2).")
 SOLUTION = (Path(__file__).parents[5] / "problems" / "catalogue" / "vector-addition" / "solution.hip").read_text()
+HALF_TIMES_FLOAT = (Path(__file__).parents[2] / "devices" / "gfx942" / "refused" / "half_times_float.hip").read_text()
 MATRIX_CORE_SOURCE = """#include <hip/hip_runtime.h>
 typedef _Float16 half4 __attribute__((ext_vector_type(4)));
 typedef float floats __attribute__((ext_vector_type(4)));
@@ -49,19 +52,19 @@ class ScriptedInspector:
     script: str
     asked: int = 0
     missing: str = ""
+    mounts: list[Mount] = field(default_factory=list[Mount])
     folders: list[Path] = field(default_factory=list[Path])
 
     def toolchain(self) -> Toolchain:
         if self.missing:
             raise ToolchainError(self.missing)
-        return Toolchain("scripted", "scripted clang")
+        return Toolchain(f"scripted {self.script}", "scripted clang")
 
     def command(self, folder: Path) -> Command:
         self.asked += 1
         self.folders.append(folder)
-        return Command(
-            ["/bin/sh", "-c", self.script], Path("/build"), [Mount(folder, Path("/build"), writable=True)], {}
-        )
+        mounts = [Mount(folder, Path("/build"), writable=True), *self.mounts]
+        return Command(["/bin/sh", "-c", self.script], Path("/build"), mounts, {})
 
 
 def _leaving(text: str) -> str:
@@ -173,17 +176,48 @@ async def test_a_report_that_fails_does_not_fail_the_run(context: RunContext, re
     assert not inspector.folders[0].exists()
 
 
-@pytest.mark.parametrize(
-    ("statement", "complaint"),
-    [
-        ("__shared__ float t[20000]; t[threadIdx.x] = p[0]; __syncthreads(); p[1] = t[int(p[2])]", "exceeds limit"),
-        ('asm volatile("v_nonsense v0, v1")', "invalid instruction"),
-    ],
-)
-async def test_what_the_back_end_refuses_is_said(
-    reporter: IsaReporter, tmp_path: Path, statement: str, complaint: str
+async def test_what_amds_compiler_refuses_is_beside_the_verdict(context: RunContext, reported: list[Event]) -> None:
+    inspector: Any = ScriptedInspector(_leaving(json.dumps(plain(REFUSED))))
+    finished = await _checked(SOLUTION, replace(context, inspector=inspector), reported)
+    assert finished.verdict is Verdict.ACCEPTED
+    assert finished.message.endswith(REFUSED.refused)
+    assert _compiled(reported).warnings.splitlines()[0] == REFUSED.refused
+
+
+async def test_what_amds_compiler_refuses_is_beside_a_wrong_answer_too(
+    context: RunContext, reported: list[Event]
 ) -> None:
-    source = f"#include <hip/hip_runtime.h>\n__global__ void k(float* p) {{ {statement}; }}"
-    inspection = await replace(reporter, inspector=Gfx942Inspector()).inspect(source, tmp_path / "isa")
-    assert inspection.report.kernels == {}
-    assert complaint in inspection.report.note
+    inspector: Any = ScriptedInspector(_leaving(json.dumps(plain(REFUSED))))
+    wrong = SOLUTION.replace(" + ", " - ")
+    finished = await _checked(wrong, replace(context, inspector=inspector), reported)
+    assert finished.verdict is Verdict.WRONG_ANSWER
+    assert finished.message.endswith(REFUSED.refused)
+
+
+async def test_the_check_does_not_wait_for_amds_compiler(
+    context: RunContext, reported: list[Event], tmp_path: Path
+) -> None:
+    """The report is made only after the runner was asked for, and events keep their order all the same."""
+    signals = tmp_path / "signals"
+    signals.mkdir(mode=0o755)
+
+    class SignallingDevice(CpuDevice):
+        def run_command(self, folder: Path, kind: BuildKind) -> Command:
+            (signals / "checking").touch()
+            return super().run_command(folder, kind)
+
+    script = f"until [ -e /signals/checking ]; do :; done; {_leaving(json.dumps(plain(REPORT)))}"
+    inspector: Any = ScriptedInspector(script, mounts=[Mount(signals, Path("/signals"))])
+    finished = await _checked(SOLUTION, replace(context, inspector=inspector, device=SignallingDevice()), reported)
+    assert finished.verdict is Verdict.ACCEPTED
+    assert _compiled(reported).isa == REPORT
+    kinds = [type(event) for event in reported]
+    assert kinds[:3] == [Compiling, Compiled, Checking]
+
+
+async def test_a_half_times_a_float_is_accepted_with_amds_word(context: RunContext, reported: list[Event]) -> None:
+    source = HALF_TIMES_FLOAT
+    job = CoreJob(source, Mode.CHECK, "relu", dtype="float16")
+    finished = await run(job, replace(context, inspector=Gfx942Inspector()), reported.append)
+    assert finished.verdict is Verdict.ACCEPTED
+    assert "AMD's compiler refuses this: line 6" in finished.message

@@ -11,7 +11,6 @@ import pytest
 from hipcpu.build_folder import BuildKind
 from services.executor.core.compile.build import Builder, Unit
 from services.executor.core.compile.cache import CompileCache
-from services.executor.core.model.events import Compiling, Event
 from services.executor.core.model.limits import StageLimits
 from services.executor.devices.device import DeviceDescription, Toolchain
 from services.executor.sandboxes.choice import choose_sandbox
@@ -51,14 +50,14 @@ UNIT = Unit(BuildKind.SOLUTION, "source", "harness", "declaration")
 
 async def built(device: CopyingDevice, unit: Unit, cache: CompileCache, folder: Path) -> tuple[bytes, bool]:
     """The executable, and whether it came out of the cache."""
-    reported: list[Event] = []
     scratch, target = folder / "compile", folder / "run"
     for each in (scratch, target):
         each.mkdir(parents=True)
         each.chmod(0o755)
     builder = Builder(device, await choose_sandbox("auto"), cache, StageLimits().builder)
-    await builder.build(unit, scratch, target, reported.append)
-    return (target / "runner").read_bytes(), next(event.cached for event in reported if isinstance(event, Compiling))
+    cached = builder.find(unit, scratch) is not None
+    await builder.build(unit, scratch, target)
+    return (target / "runner").read_bytes(), cached
 
 
 @pytest.mark.parametrize(

@@ -60,7 +60,7 @@ def source_of(body: str, before: str = "") -> str:
 async def built(context: RunContext, source: str, slug: str = "vector-addition") -> CachedBuild:
     unit = unit_of(source, find_problem(slug))
     async with open_place(context, {Mode.CHECK}) as place:
-        return await context.builder.build(unit, place.compile, place.run, lambda _: None)
+        return await context.builder.build(unit, place.compile, place.run)
 
 
 async def recorded(

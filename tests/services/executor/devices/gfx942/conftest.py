@@ -18,7 +18,8 @@ KERNELS = Path(__file__).parent / "kernels"
 
 
 @pytest.fixture(scope="session")
-def report_on(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], dict[str, Any]]:
+def report_on(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., dict[str, Any]]:
+    """Reports on a source, by the release of HIP that the second argument names."""
     try:
         prepare()
     except ToolchainError as error:
@@ -26,11 +27,11 @@ def report_on(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], dict[
             pytest.fail(f"REQUIRE_ALL=1, but {error}", pytrace=False)
         pytest.skip(str(error))
 
-    def report_on_source(source: str) -> dict[str, Any]:
+    def report_on_source(source: str, hip_version: str = "") -> dict[str, Any]:
         folder = tmp_path_factory.mktemp("report")
         (folder / "solution.hip").write_text(source)
         try:
-            return report(folder)
+            return report(folder, hip_version)
         finally:
             shutil.rmtree(folder)
 
@@ -38,5 +39,5 @@ def report_on(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], dict[
 
 
 @pytest.fixture(scope="session")
-def flawed(report_on: Callable[[str], dict[str, Any]]) -> dict[str, Any]:
+def flawed(report_on: Callable[..., dict[str, Any]]) -> dict[str, Any]:
     return report_on((KERNELS / "flawed.hip").read_text())

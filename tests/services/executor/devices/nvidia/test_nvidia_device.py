@@ -83,7 +83,7 @@ def build(tmp_path: Path) -> Build:
             CompileCache(_builds(tmp_path), LIMIT_BYTES),
             StageLimits().builder,
         )
-        return await builder.build(unit, tmp_path / "compile", tmp_path / "run", lambda _: None)
+        return await builder.build(unit, tmp_path / "compile", tmp_path / "run")
 
     return compiled
 

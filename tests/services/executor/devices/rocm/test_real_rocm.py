@@ -139,7 +139,7 @@ async def test_a_code_object_is_loaded_and_its_kernels_are_found(context: RunCon
     for folder in ("compile", "run", "replay"):
         (tmp_path / folder).mkdir(mode=0o755)
     unit = unit_of(source, problem)
-    build = await context.builder.build(unit, tmp_path / "compile", tmp_path / "run", lambda _: None)
+    build = await context.builder.build(unit, tmp_path / "compile", tmp_path / "run")
     install(build.parts[REPLAYER], tmp_path / "replay" / "runner")
     await take(context, tmp_path / "replay", program)
     with pytest.raises(Failure, match="NotFound"):

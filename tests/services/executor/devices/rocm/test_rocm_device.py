@@ -105,7 +105,7 @@ async def compiled(folder: Path, source: str) -> str:
     cache = CompileCache(folder / "cache", 1 << 30)
     builder = Builder(RocmDevice(MI300X), await choose_sandbox("auto"), cache, StageLimits().builder)
     unit = Unit(BuildKind.SOLUTION, source, "the harness\n", "void solution()")
-    return (await builder.build(unit, folder / "compile", folder / "run", lambda _: None)).executable.decode()
+    return (await builder.build(unit, folder / "compile", folder / "run")).executable.decode()
 
 
 async def test_a_source_is_compiled_for_the_gpus_architecture_in_a_sandbox_and_linked_with_our_runner(

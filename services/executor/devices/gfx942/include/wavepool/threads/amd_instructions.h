@@ -1,2 +1,0 @@
-// Nothing: this GPU's compiler has these instructions itself.
-#pragma once
