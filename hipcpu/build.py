@@ -36,6 +36,7 @@ from hipcpu.linking import LinkError, SymbolError, link, link_recorder
 from hipcpu.modules.contract import contract_violation, line_of
 from hipcpu.modules.harness import HARNESS_OBJECT, compile_harness, kernel_violation
 from hipcpu.modules.host_module import HostModule, host_module_from_text
+from hipcpu.modules.thunks import LaunchLimits
 from hipcpu.recorder_module import recorder_objects
 
 _OK, _SOURCE_AT_FAULT, _TOOLCHAIN_AT_FAULT = 0, 1, 2
@@ -103,8 +104,9 @@ def _recorder_fault(folder: Path) -> str:
     if not host.kernels:
         return "the source has no kernels"
     compile_harness(folder)
-    # The other compiler knows how much static shared memory a kernel has.
-    _link_recorder(folder, recorder_objects(host, dict.fromkeys((one.symbol for one in host.kernels), 0)))
+    # The other compiler knows how much static shared memory a kernel has, and its bounds.
+    unknown = {one.symbol: LaunchLimits() for one in host.kernels}
+    _link_recorder(folder, recorder_objects(host, unknown))
     return ""
 
 
@@ -120,7 +122,7 @@ def _split(folder: Path, host: HostModule, joined: Joined, link_options: Sequenc
     if reason := joined.device_fault or ("" if host.kernels else "the source has no kernels"):
         (folder / NOT_RECORDABLE).write_text(reason)
         return
-    _link_recorder(folder, recorder_objects(host, joined.shared_bytes))
+    _link_recorder(folder, recorder_objects(host, joined.limits))
     (folder / "device.o").write_bytes(joined.device)
     runner = sorted((toolchain.prepared().device / "runner").glob("*.o"))
     link([folder / "device.o", *runner], folder / "replayer", [f"--defsym={KERNEL_TABLE}={host.table}", *link_options])

@@ -39,7 +39,7 @@ from hipcpu.modules.device_module import (
 from hipcpu.modules.foreign_calls import ForeignCallError, refuse_foreign_calls
 from hipcpu.modules.host_module import HostModule
 from hipcpu.modules.lockstep import with_lockstep_stores
-from hipcpu.modules.thunks import table
+from hipcpu.modules.thunks import LaunchLimits, table
 from hipcpu.sanitizer.device_side import PUBLIC, sanitized
 
 __all__ = [
@@ -75,14 +75,14 @@ class UnknownIntrinsicError(Exception):
 
 @dataclass(frozen=True)
 class Joined:
-    """The object files of both sides, and each kernel's bytes of static shared memory.
+    """The object files of both sides, and what launches of their kernels are held to.
 
     `device_fault` says why the device side cannot run alone, in a process without the host side; empty if it can.
     """
 
     host: bytes
     device: bytes
-    shared_bytes: Mapping[str, int]
+    limits: Mapping[str, LaunchLimits]
     device_fault: str
 
 
@@ -105,8 +105,8 @@ def join(host: HostModule, device_text: str, *, sanitize: bool = False, own_main
         except ForeignCallError as error:
             faults.append(str(error))
 
-    device_object, sizes = _device_object(host, device_text, note_faults, sanitize=sanitize)
-    return Joined(host_object, device_object, sizes, "".join(faults))
+    device_object, limits = _device_object(host, device_text, note_faults, sanitize=sanitize)
+    return Joined(host_object, device_object, limits, "".join(faults))
 
 
 def join_kernels(host: HostModule, device_text: str) -> list[bytes]:
@@ -136,7 +136,7 @@ def _device_object(
     check: Callable[[Module], None],
     *,
     sanitize: bool = False,
-) -> tuple[bytes, dict[str, int]]:
+) -> tuple[bytes, dict[str, LaunchLimits]]:
     module = device_module_from_text(text, [kernel.symbol for kernel in host.kernels])
     if module.assembly:
         raise ForeignAssemblyError(module.assembly[0])
@@ -146,7 +146,7 @@ def _device_object(
         raise UnknownIntrinsicError(unknown[0][unknown[0].index("llvm.amdgcn.") :].rstrip('"'))
     machine = back_end.target_machine()
     parsed = back_end.parse(module.module.text)
-    sizes = _shared_bytes(host, module, parsed, machine)
+    limits = _limits(host, module, parsed, machine)
     # Public, so that LLVM keeps their parameters as the launch stubs expect them.
     kernels = frozenset(unescaped(plain(kernel_symbol(kernel.symbol))[1:]) for kernel in host.kernels)
     variables = frozenset(unescaped(variable.symbol) for variable in host.variables)
@@ -154,19 +154,19 @@ def _device_object(
     back_end.inline_everything(parsed, kernels)
     if sanitize:
         back_end.values_in_registers(parsed)
-        joined, rows = sanitized(_in_lockstep(parsed), host.kernels, sizes)
+        joined, rows = sanitized(_in_lockstep(parsed), host.kernels, limits)
         dynamic: frozenset[str] = frozenset()
     else:
         back_end.optimise(parsed, machine, level=2, vectorise=False)
         back_end.name_everything(parsed, machine)
-        joined, rows = with_forms(_in_lockstep(parsed), host.kernels, sizes)
+        joined, rows = with_forms(_in_lockstep(parsed), host.kernels, limits)
         dynamic = _with_dynamic_shared(host, module) if DYNAMIC_SHARED in joined.variables else frozenset()
     tables = [table(host, rows, dynamic)] if host.table else []
     final = back_end.parse(joined.followed_by(*tables).text)
     back_end.internalise(final, frozenset({host.table or "", *(PUBLIC if sanitize else ())}))
     back_end.optimise(final, machine, level=1 if sanitize else 3)
     check(Module.from_text(str(final)))
-    return back_end.object_file(final, machine), sizes
+    return back_end.object_file(final, machine), limits
 
 
 def _in_lockstep(parsed: LlvmModule) -> Module:
@@ -179,8 +179,8 @@ def _with_dynamic_shared(host: HostModule, module: DeviceModule) -> frozenset[st
     return frozenset(symbol for symbol in symbols if uses_dynamic_shared(module, kernel_symbol(symbol)))
 
 
-def _shared_bytes(host: HostModule, module: DeviceModule, parsed: LlvmModule, machine: Machine) -> dict[str, int]:
-    """Return the bytes of static shared memory that each kernel uses."""
+def _limits(host: HostModule, module: DeviceModule, parsed: LlvmModule, machine: Machine) -> dict[str, LaunchLimits]:
+    """Return what launches of each kernel are held to."""
     data = machine.target_data
     sizes = {
         f"@{variable.name}": data.get_abi_size(variable.global_value_type)
@@ -188,6 +188,9 @@ def _shared_bytes(host: HostModule, module: DeviceModule, parsed: LlvmModule, ma
         if f"@{variable.name}" in module.shared
     }
     return {
-        kernel.symbol: sum(sizes[name] for name in shared_variables_of(module, kernel_symbol(kernel.symbol)))
+        kernel.symbol: LaunchLimits(
+            sum(sizes[name] for name in shared_variables_of(module, kernel_symbol(kernel.symbol))),
+            module.most_threads.get(kernel.symbol, 0),
+        )
         for kernel in host.kernels
     }

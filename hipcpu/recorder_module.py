@@ -19,19 +19,19 @@ from hipcpu.modules import back_end
 from hipcpu.modules.constructors import with_init_array
 from hipcpu.modules.device_module import without_cpu_attributes
 from hipcpu.modules.host_module import MANAGED, HostModule, Kernel
-from hipcpu.modules.thunks import TableRow, table
+from hipcpu.modules.thunks import LaunchLimits, TableRow, table
 
 _CALLS = ("call", "invoke")
 _LINE = "@__wp_line"
 _LAYOUT = "{ i64, ptr }"
 
 
-def recorder_objects(host: HostModule, shared_bytes: Mapping[str, int]) -> list[bytes]:
-    """Return the objects of the host side with its lines, and of the table; `shared_bytes` has each kernel's."""
+def recorder_objects(host: HostModule, limits: Mapping[str, LaunchLimits]) -> list[bytes]:
+    """Return the objects of the host side with its lines, and of the table; `limits` has each kernel's."""
     back_end.initialise()
     machine = back_end.target_machine()
     objects: list[bytes] = []
-    for text in (with_init_array(without_cpu_attributes(_noting(host.module))).text, _table(host, shared_bytes)):
+    for text in (with_init_array(without_cpu_attributes(_noting(host.module))).text, _table(host, limits)):
         module = back_end.parse(text)
         back_end.hide(module, frozenset({"main"}))
         back_end.optimise(module, machine, level=1)
@@ -52,7 +52,7 @@ def _noting(module: Module) -> Module:
     return changed.followed_by(f"{_LINE} = external thread_local(localexec) global i32", "")
 
 
-def _table(host: HostModule, shared_bytes: Mapping[str, int]) -> str:
+def _table(host: HostModule, limits: Mapping[str, LaunchLimits]) -> str:
     """Return the table's module; empty for a source that has neither kernels nor device variables."""
     managed = next(host.module.calls_of(MANAGED), None)
     lines: list[str] = []
@@ -62,7 +62,7 @@ def _table(host: HostModule, shared_bytes: Mapping[str, int]) -> str:
     if host.table is None:
         lines.append("@wavepool_recorded = constant { ptr, ptr, ptr } zeroinitializer")
         return "\n".join([*lines, ""])
-    rows = [TableRow(kernel.symbol, shared_bytes[kernel.symbol]) for kernel in host.kernels]
+    rows = [TableRow(kernel.symbol, limits[kernel.symbol]) for kernel in host.kernels]
     # Variables need an address in the table, which is only used to register managed ones.
     lines += [f'@"{variable.symbol}" = internal global [8 x i8] zeroinitializer' for variable in host.variables]
     lines += [table(host, rows)]

@@ -25,7 +25,7 @@ from hipcpu.ir.text import parameters_text, plain
 from hipcpu.modules import back_end
 from hipcpu.modules.device_module import kernel_symbol
 from hipcpu.modules.host_module import Kernel
-from hipcpu.modules.thunks import TableRow, argument_loads, thunk, thunk_symbol
+from hipcpu.modules.thunks import LaunchLimits, TableRow, argument_loads, thunk, thunk_symbol
 
 _RUNTIME = "@__wp_"
 _OURS = ("@__wp_kernel.", "@__wp_dynamic_shared")
@@ -42,7 +42,7 @@ class _Cut:
 
 
 def with_forms(
-    module: Module, kernels: Sequence[Kernel], shared_bytes: Mapping[str, int]
+    module: Module, kernels: Sequence[Kernel], limits: Mapping[str, LaunchLimits]
 ) -> tuple[Module, list[TableRow]]:
     """Return the module with the code for each kernel's form, and the table's rows.
 
@@ -61,14 +61,13 @@ def with_forms(
     rows: list[TableRow] = []
     for kernel in kernels:
         function = module.functions[plain(kernel_symbol(kernel.symbol))]
-        size = shared_bytes[kernel.symbol]
         if kernel.symbol in cuts:
             code, row = _cut_form(kernel, function, cuts[kernel.symbol], writer)
             parts += code
-            rows.append(replace(row, shared_bytes=size))
+            rows.append(replace(row, limits=limits[kernel.symbol]))
         else:
             parts.append(thunk(kernel, function))
-            rows.append(TableRow(kernel.symbol, size, run=thunk_symbol(kernel.symbol)))
+            rows.append(TableRow(kernel.symbol, limits[kernel.symbol], run=thunk_symbol(kernel.symbol)))
     if writer.functions:
         back_end.leave_addresses()
     rest = module.with_functions(dict.fromkeys(prepared))
@@ -123,6 +122,10 @@ def _cut_form(kernel: Kernel, function: Function, cut: _Cut, writer: LoopWriter)
     loads, passed = argument_loads(kernel, parameters)
     code = regions_function(kernel.symbol, loads, passed, regions, writer)
     row = TableRow(
-        kernel.symbol, 0, regions=regions_symbol(kernel.symbol), barriers=plan.barriers, context=plan.context
+        kernel.symbol,
+        LaunchLimits(),
+        regions=regions_symbol(kernel.symbol),
+        barriers=plan.barriers,
+        context=plan.context,
     )
     return [*(one.text for one in regions.functions), code], row

@@ -13,12 +13,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from hipcpu.ir.function import Function
 from hipcpu.ir.module import Global, Item, Module, attribute_group_without
 from hipcpu.ir.text import plain, unescaped
+from hipcpu.modules.launch_bounds import ANNOTATIONS, launch_bounds_of
 
 DYNAMIC_SHARED = "@__wp_dynamic_shared"
 _SHARED_BYTES = 64 * 1024
@@ -46,6 +47,8 @@ class DeviceModule:
     """Plain symbols of the static shared variables."""
     assembly: tuple[str, ...]
     """Inline assembly in the kernels, which cannot be AMD's here."""
+    most_threads: Mapping[str, int]
+    """Bounds of the blocks of kernels that have `__launch_bounds__`."""
 
 
 def device_module_from_text(text: str, kernels: Collection[str]) -> DeviceModule:
@@ -63,6 +66,8 @@ def device_module_from_text(text: str, kernels: Collection[str]) -> DeviceModule
         if isinstance(item, Function):
             return item.without_comdat()
         if isinstance(item, Global):
+            if item.symbol == ANNOTATIONS:
+                return None
             return "" if _is_dynamic(item) else _fitting(item)
         if item.startswith("$"):
             return None
@@ -73,7 +78,7 @@ def device_module_from_text(text: str, kernels: Collection[str]) -> DeviceModule
     dynamic = f"{DYNAMIC_SHARED} = internal thread_local(localexec) global [{_SHARED_BYTES} x i8] undef, align 256"
     changed = module.changed(change).renamed(renamed).followed_by(dynamic, "")
     shared = frozenset(symbol for symbol, variable in variables if _is_shared(variable))
-    return DeviceModule(changed, shared, tuple(filter(None, assembly)))
+    return DeviceModule(changed, shared, tuple(filter(None, assembly)), launch_bounds_of(module))
 
 
 def _in_one_space(text: str) -> str:

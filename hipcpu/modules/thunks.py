@@ -17,11 +17,22 @@ from hipcpu.modules.host_module import HostModule, Kernel, Place, Variable
 
 
 @dataclass(frozen=True)
+class LaunchLimits:
+    """What every launch of a kernel is held to: its static shared memory, and its own bound of a block's threads.
+
+    The bound is 0 if the kernel has none.
+    """
+
+    shared_bytes: int = 0
+    most_threads: int = 0
+
+
+@dataclass(frozen=True)
 class TableRow:
     """A kernel's row in the table; one of `run` and `regions` is a function's symbol, the other `null`."""
 
     kernel: str
-    shared_bytes: int
+    limits: LaunchLimits
     run: str = "null"
     regions: str = "null"
     barriers: tuple[Barrier, ...] = ()
@@ -67,7 +78,7 @@ def _load(number: int, parameter: Operand, place: Place) -> list[str]:
 
 _PLACE = "@__wp_place_of_dynamic_shared"
 """Function that returns the address of the calling thread's dynamic shared memory."""
-_KERNEL = "{ ptr, ptr, ptr, ptr, ptr, i64, i32 }"
+_KERNEL = "{ ptr, ptr, ptr, ptr, ptr, i64, i32, i32 }"
 _VARIABLE = "{ ptr, ptr, i64 }"
 _BARRIER = "{ i32, i32, i32, i32 }"
 
@@ -99,7 +110,8 @@ def _row(number: int, row: TableRow, place: str) -> str:
     context_bytes = f"ptrtoint (ptr getelementptr ({row.context}, ptr null, i32 1) to i64)"
     return (
         f"{_KERNEL} {{ ptr @__wp_kernel_name.{number}, ptr {row.run}, ptr {row.regions}, "
-        f"ptr @__wp_barriers.{number}, ptr {place}, i64 {context_bytes}, i32 {row.shared_bytes} }}"
+        f"ptr @__wp_barriers.{number}, ptr {place}, i64 {context_bytes}, i32 {row.limits.shared_bytes}, "
+        f"i32 {row.limits.most_threads} }}"
     )
 
 

@@ -16,7 +16,7 @@ from hipcpu.ir.module import Module
 from hipcpu.ir.text import plain
 from hipcpu.modules.device_module import kernel_symbol
 from hipcpu.modules.host_module import Kernel
-from hipcpu.modules.thunks import TableRow, thunk, thunk_symbol
+from hipcpu.modules.thunks import LaunchLimits, TableRow, thunk, thunk_symbol
 from hipcpu.sanitizer.instrument import instrumented
 from hipcpu.sanitizer.variables import with_guarded_variables
 
@@ -25,7 +25,7 @@ PUBLIC = frozenset({"__wp_list_variables"})
 
 
 def sanitized(
-    module: Module, kernels: Sequence[Kernel], shared_bytes: Mapping[str, int]
+    module: Module, kernels: Sequence[Kernel], limits: Mapping[str, LaunchLimits]
 ) -> tuple[Module, list[TableRow]]:
     """Return the checked kernels in thread form, and their rows in the table.
 
@@ -33,5 +33,5 @@ def sanitized(
     """
     checked = with_guarded_variables(instrumented(module, DebugLocations(module, SOURCE)))
     thunks = [thunk(kernel, checked.functions[plain(kernel_symbol(kernel.symbol))]) for kernel in kernels]
-    rows = [TableRow(kernel.symbol, shared_bytes[kernel.symbol], run=thunk_symbol(kernel.symbol)) for kernel in kernels]
+    rows = [TableRow(kernel.symbol, limits[kernel.symbol], run=thunk_symbol(kernel.symbol)) for kernel in kernels]
     return checked.followed_by(*thunks), rows

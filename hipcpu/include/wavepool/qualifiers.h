@@ -8,14 +8,14 @@
 #define __shared__ __attribute__((shared))
 #define __constant__ __attribute__((constant))
 #define __managed__ __attribute__((managed))
-#if defined(__AMDGCN__)
-// As HIP's own headers say it: threads of a block, and wavefronts that shall fit on each SIMD.
-#define WP_LAUNCH_BOUNDS_1(THREADS) __attribute__((amdgpu_flat_work_group_size(1, THREADS)))
-#define WP_LAUNCH_BOUNDS_2(THREADS, WAVES) WP_LAUNCH_BOUNDS_1(THREADS) __attribute__((amdgpu_waves_per_eu(WAVES)))
+// Clang takes no notice of bounds for a processor; the annotation is for `launch_bounds.py`.
+#if defined(__HIP_DEVICE_COMPILE__)
+#define WP_NOTED_BOUNDS(THREADS) __attribute__((annotate("wavepool.launch_bounds", int(THREADS))))
 #else
-#define WP_LAUNCH_BOUNDS_1(THREADS) __attribute__((launch_bounds(THREADS)))
-#define WP_LAUNCH_BOUNDS_2(THREADS, BLOCKS) __attribute__((launch_bounds(THREADS, BLOCKS)))
+#define WP_NOTED_BOUNDS(THREADS)
 #endif
+#define WP_LAUNCH_BOUNDS_1(THREADS) __attribute__((launch_bounds(THREADS))) WP_NOTED_BOUNDS(THREADS)
+#define WP_LAUNCH_BOUNDS_2(THREADS, BLOCKS) __attribute__((launch_bounds(THREADS, BLOCKS))) WP_NOTED_BOUNDS(THREADS)
 // A third number is for clusters of blocks, which only NVIDIA has.
 #define WP_LAUNCH_BOUNDS_3(THREADS, SECOND, CLUSTER) WP_LAUNCH_BOUNDS_2(THREADS, SECOND)
 #define WP_LAUNCH_BOUNDS_OF(ONE, TWO, THREE, CHOSEN, ...) CHOSEN

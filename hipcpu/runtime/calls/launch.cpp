@@ -37,10 +37,19 @@ bool grid_fits(const KernelEntry& kernel, dim3 grid) {
     return false;
 }
 
+// The most threads of a block of this kernel.
+uint32_t most_threads(const KernelEntry& kernel) {
+    const uint32_t most = device_facts().threads_per_block;
+    return kernel.most_threads ? std::min(kernel.most_threads, most) : most;
+}
+
 bool block_fits(const KernelEntry& kernel, dim3 block) {
     const uint64_t threads = uint64_t(block.x) * block.y * block.z;
-    if (threads > 0 && threads <= device_facts().threads_per_block) return true;
-    explain("kernel %s: a block of (%u, %u, %u) threads; 1 to %u in all", name_in_source(kernel), block.x, block.y, block.z,
+    if (threads > 0 && threads <= most_threads(kernel)) return true;
+    if (threads > 0 && threads <= device_facts().threads_per_block)
+        explain("kernel %s: a block of (%u, %u, %u) threads; its __launch_bounds__ allow %u", name_in_source(kernel), block.x,
+                block.y, block.z, kernel.most_threads);
+    else explain("kernel %s: a block of (%u, %u, %u) threads; 1 to %u in all", name_in_source(kernel), block.x, block.y, block.z,
             device_facts().threads_per_block);
     return false;
 }
@@ -135,7 +144,7 @@ hipError_t hipFuncGetAttributes(hipFuncAttributes* attributes, const void* funct
     if (!kernel || !attributes) return remember(kernel ? hipErrorInvalidValue : hipErrorInvalidDeviceFunction);
     *attributes = {};
     attributes->maxDynamicSharedSizeBytes = int(device_facts().shared_bytes_per_block - kernel->shared_bytes);
-    attributes->maxThreadsPerBlock = device_facts().threads_per_block;
+    attributes->maxThreadsPerBlock = int(most_threads(*kernel));
     attributes->sharedSizeBytes = kernel->shared_bytes;
     return hipSuccess;
 }
@@ -154,7 +163,7 @@ hipError_t hipOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void*
     uint64_t by_shared = shared ? device_facts().shared_bytes_per_block / shared : 32;
     // Cooperative grids have so many blocks on each unit.
     uint64_t by_cooperation = std::max(1u, device_facts().most_cooperative_blocks / device_facts().compute_units);
-    const bool can_run = uint32_t(block_size) <= device_facts().threads_per_block;
+    const bool can_run = uint32_t(block_size) <= most_threads(*kernel);
     *blocks = can_run ? int(std::min({by_shared, uint64_t(32 / waves), by_cooperation})) : 0;
     return hipSuccess;
 }
@@ -162,9 +171,10 @@ hipError_t hipOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void*
 hipError_t hipOccupancyMaxPotentialBlockSize(int* grid_size, int* block_size, const void* function, size_t,
                                              int block_size_limit) {
     wavepool_only_a_gpu_knows("hipOccupancyMaxPotentialBlockSize", kInsteadOfAsking);
-    if (!kernel_of(function)) return remember(hipErrorInvalidDeviceFunction);
+    const KernelEntry* kernel = kernel_of(function);
+    if (!kernel) return remember(hipErrorInvalidDeviceFunction);
     if (!grid_size || !block_size) return remember(hipErrorInvalidValue);
-    const int most = int(device_facts().threads_per_block);
+    const int most = int(most_threads(*kernel));
     *block_size = block_size_limit > 0 && block_size_limit < most ? block_size_limit : most;
     *grid_size = int(device_facts().compute_units);
     return hipSuccess;

@@ -43,6 +43,7 @@ struct KernelEntry {
     unsigned char* (*dynamic_shared)();  // where the calling thread has it; null if the kernel uses none
     uint64_t context_bytes;
     uint32_t shared_bytes;  // static shared memory
+    uint32_t most_threads;  // of a block, by __launch_bounds__; 0 if it has none
 };
 
 struct VariableEntry {

@@ -13,9 +13,19 @@ __global__ void dynamic_shared(int* out) {
     any[threadIdx.x] = 2;
     out[threadIdx.x] = any[threadIdx.x];
 }
+__global__ __launch_bounds__(128) void bounded(int* out) { out[threadIdx.x] = 3; }
+template <int THREADS> __global__ void __launch_bounds__(THREADS / 2, 4) bounded_by_argument(int* out) { *out = 4; }
 
 int main() {
     int* n = zeros<int>(4096);
+    bounded<<<1, 129>>>(n);
+    CHECK(hipGetLastError() == hipErrorInvalidConfiguration);
+    bounded<<<1, dim3(16, 8)>>>(n);
+    CHECK(hipGetLastError() == hipSuccess && fetched(n, 1)[0] == 3);
+    bounded_by_argument<64><<<1, 33>>>(n);
+    CHECK(hipGetLastError() == hipErrorInvalidConfiguration);
+    bounded_by_argument<64><<<1, 32>>>(n);
+    CHECK(hipGetLastError() == hipSuccess && fetched(n, 1)[0] == 4);
     fill<<<1, 1025>>>(n, 1);
     CHECK(hipPeekAtLastError() == hipErrorInvalidConfiguration);
     CHECK(hipGetLastError() == hipErrorInvalidConfiguration && hipGetLastError() == hipSuccess);

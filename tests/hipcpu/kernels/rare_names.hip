@@ -210,7 +210,7 @@ static void check_host() {
     RUN(cudaFreeHost(pinned));
     int grid, block;
     RUN(cudaOccupancyMaxPotentialBlockSizeVariableSMem(&grid, &block, nothing, [](int size) { return size_t(size) * 128; }));
-    CHECK(block == 512);
+    CHECK(block == 256);
     int blocks;
     RUN(cudaDeviceGetAttribute(&blocks, cudaDevAttrMaxBlocksPerMultiprocessor, 0));
     CHECK(blocks == 32);

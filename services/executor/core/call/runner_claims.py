@@ -49,7 +49,10 @@ _REFUSED_LAUNCHES = (
     "InvalidDeviceFunction",
     "NoBinaryForGpu",
 )
-_LAUNCH_ADVICE = "check the block size (at most 1,024 threads), the shared memory (at most 64 KiB) and the grid"
+_LAUNCH_ADVICE = (
+    "check the block size (at most 1,024 threads, or what `__launch_bounds__` allow), the shared memory (at most "
+    "64 KiB) and the grid"
+)
 _WAITING_FOR = {
     Reply.READY: "The program did not come up within {:g} seconds: look at what its static constructors do.",
     Reply.DONE: "A call of `solution` took more than {:g} seconds.",

@@ -325,6 +325,14 @@ async def test_a_run_that_ends_badly_names_the_line_that_asks_for_too_much(
     assert bool(cause) == ("The likely cause" in finished.message)
 
 
+async def test_more_threads_than_a_kernel_s_launch_bounds_are_refused(context: RunContext) -> None:
+    source = source_of(LAUNCH).replace("__global__ void", "__global__ void __launch_bounds__(128)")
+    assert "__launch_bounds__(128)" in source
+    finished = await run(CoreJob(source, Mode.CHECK, "vector-addition"), context, lambda _: None)
+    assert finished.verdict is Verdict.LAUNCH_ERROR
+    assert "its __launch_bounds__ allow 128" in finished.stderr
+
+
 @pytest.mark.parametrize("mode", [Mode.CHECK, Mode.SAMPLE])
 @pytest.mark.parametrize(
     ("body", "is_reported"), [("", True), ("if (n > 1 << 30) " + LAUNCH, True), ("add<<<1, 64>>>(a, b, c, 0);", False)]
