@@ -4024,6 +4024,8 @@ export interface components {
             timing_mode: components["schemas"]["TimingMode"] | null;
             /** Problems */
             problems: components["schemas"]["ListedProblem"][];
+            /** Total */
+            total: number;
         };
         /** ProblemParameter */
         ProblemParameter: {
@@ -5662,6 +5664,8 @@ export interface components {
             submissions: components["schemas"]["Submission"][];
             /** Next Page Token */
             next_page_token: string;
+            /** Total */
+            total: number | null;
         };
         /** SubmissionQuote */
         SubmissionQuote: {
