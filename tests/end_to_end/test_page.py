@@ -51,13 +51,18 @@ async def open_problem(page: Page, wavepool: Wavepool) -> None:
     await page.wait_for_selector("#signature")
 
 
-async def run(page: Page, source: str, mode: str) -> str:
-    """Submits a source; gives the id."""
-    before = page.url
-    await page.fill("#code", source)
+async def run_kernel(page: Page, source: str, mode: str) -> str:
+    """Submits a source for the problem that is open; gives the id."""
     if not await page.locator(".modes").is_visible():
         await page.click("#extras summary")
     await page.click(f".modes label:has(input[value={mode}])")
+    return await run(page, source)
+
+
+async def run(page: Page, source: str) -> str:
+    """Submits a source as it is asked for; gives the id."""
+    before = page.url
+    await page.fill("#code", source)
     await page.click("#submit-button")
     await page.wait_for_url(lambda url: "submission=" in url and url != before)
     return page.url.rpartition("=")[2]
@@ -80,13 +85,13 @@ async def test_a_kernel_is_mended_where_the_compiler_points_and_solves_its_probl
     page: Page, wavepool: Wavepool
 ) -> None:
     await open_problem(page, wavepool)
-    await run(page, BROKEN, "full")
+    await run_kernel(page, BROKEN, "full")
     await ends_as(page, "Compile error")
     await page.focus("#code")
     await page.keyboard.press("F8")
     await expect(page.locator(".cm-tooltip-lint")).to_contain_text("undeclared identifier 'y'")
     await expect(page.locator(".cm-activeLine")).to_contain_text("alpha * y")
-    solved = await run(page, reference(PROBLEM), "full")
+    solved = await run_kernel(page, reference(PROBLEM), "full")
     await page.wait_for_selector(".stage.active >> text=/Compile|Check|Benchmark/")
     await page.reload()
     await expect(page).to_have_url(f"{wavepool.endpoint}/problems/{PROBLEM}?submission={solved}")
@@ -96,12 +101,12 @@ async def test_a_kernel_is_mended_where_the_compiler_points_and_solves_its_probl
     await page.click(".distribution summary >> text=All samples over time >> nth=0")
     await expect(page.locator(".samples .dots").first).to_have_attribute("d", re.compile("M"))
     await page.goto(f"{wavepool.endpoint}/problems?q=leaky&gpu=cpu&status=solved")
-    await expect(page.locator(".problems tbody tr")).to_contain_text(["solved"])
+    await expect(page.locator(".problems tbody tr")).to_contain_text(["Solved"])
 
 
 async def test_a_wrong_kernel_shows_where_its_output_is_wrong(page: Page, wavepool: Wavepool) -> None:
     await open_problem(page, wavepool)
-    await run(page, kernel("wrong_leaky_relu"), "check")
+    await run_kernel(page, kernel("wrong_leaky_relu"), "check")
     await ends_as(page, "Wrong answer")
     expected = await page.locator("[aria-label=Expected] mark").all_inner_texts()
     actual = await page.locator("[aria-label=Yours] mark").all_inner_texts()
@@ -135,7 +140,7 @@ async def test_a_submission_is_shared_as_a_link_and_another_user_reads_it(
     name = f"ada-{time.time_ns()}"
     assert wavepool.http.post("/api/v1/users", json={"name": name}).status_code == 201
     await open_problem(page, wavepool)
-    submission = await run(page, reference(PROBLEM), "check")
+    submission = await run_kernel(page, reference(PROBLEM), "check")
     await ends_as(page, "All tests passed")
     reader = await visit(browser, wavepool, name)
     await expect(reader.locator("#who")).to_have_text(name)
@@ -158,12 +163,11 @@ async def test_a_submission_is_shared_as_a_link_and_another_user_reads_it(
 
 async def test_a_program_prints_as_it_goes_and_is_cancelled(page: Page, wavepool: Wavepool) -> None:
     await page.goto(f"{wavepool.endpoint}/sandbox")
-    await page.wait_for_selector("#signature")
-    await run(page, kernel("hello"), "sandbox")
+    await run(page, kernel("hello"))
     await ends_as(page, "Program failed")
     await expect(page.locator("#outcome")).to_contain_text("1 4 9 16")
     await expect(page.locator(".figures")).to_contain_text("Exit code3")
-    endless = await run(page, kernel("counts_slowly"), "sandbox")
+    endless = await run(page, kernel("counts_slowly"))
     await expect(page.locator("#outcome")).to_contain_text("tick 1", timeout=LONGEST_MS)
     await page.click("#cancel-button")
     await page.click("#cancel-confirm")
