@@ -376,6 +376,9 @@ class ProvisioningFields(TypedDict):
     elapsed_seconds: float
     estimate_seconds: float | None
     estimate_p90_seconds: float | None
+    start_limit_seconds: Annotated[
+        float | None, Field(description="The time after which the start is given up; null: not known, or it is over.")
+    ]
     message: str
 
 

@@ -101,5 +101,6 @@ def provisioning_fields(step: Provisioning) -> dict[str, Any]:
         "elapsed_seconds": seconds_of(step.elapsed),
         "estimate_seconds": seconds_of(step.estimate) if step.HasField("estimate") else None,
         "estimate_p90_seconds": seconds_of(step.estimate_p90) if step.HasField("estimate_p90") else None,
+        "start_limit_seconds": seconds_of(step.start_limit) if step.HasField("start_limit") else None,
         "message": step.message,
     }

@@ -138,7 +138,8 @@ class VmPoolServicer(vmpool_pb2_grpc.VmPoolServiceServicer):
         after_seq, machine_id, watching = request.after_seq, request.machine_id, self._pool.watching
         events = watching.follow_machine(machine_id, after_seq) if machine_id else watching.follow(after_seq)
         async for event in events:
-            yield event_to_proto(event) if event else pb.WatchMachinesResponse()
+            limit = self._pool.providers.start_limit(event.machine) if event else None
+            yield event_to_proto(event, limit) if event else pb.WatchMachinesResponse()
 
     async def RequestMachine(self, request: pb.RequestMachineRequest, context: Context) -> pb.RequestMachineResponse:
         """Ask for a machine that no job waits for."""

@@ -22,6 +22,16 @@ LONG_ID = re.compile(r"[a-z]+_[0-9A-Z]{20}")
         ("IN_QUEUE", {"position": 1, "message": "In the queue at position 1"}, "In the queue at position 1"),
         ("IN_QUEUE", {}, "In the queue"),
         ("PROVISIONING", {}, "Getting a machine"),
+        (
+            "PROVISIONING",
+            {"elapsed_seconds": 7, "estimate_seconds": None, "start_limit_seconds": 1200},
+            "Getting a machine (7 s so far, no estimate yet: first start of this kind, given up after 20 min)",
+        ),
+        (
+            "PROVISIONING",
+            {"elapsed_seconds": 7, "estimate_seconds": 40, "start_limit_seconds": 1200},
+            "Getting a machine (7 s so far, usually 40 s)",
+        ),
         ("COMPILING", {"message": "Compiling with clang 22"}, "Compiling with clang 22"),
         ("COMPILING", {}, "Compiling"),
         ("CHECKING", {"total_tests": 3}, "Checking 3 test cases"),

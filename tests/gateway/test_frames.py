@@ -106,7 +106,10 @@ def test_only_the_queue_frame_of_a_submission_tells_what_remains() -> None:
 def test_provisioning_frame_tells_cold_from_warm_and_the_machine() -> None:
     fields = shown(provisioning()).fields
     assert (fields["vm_state"], fields["stage"]) == ("COLD_START", "starting")
-    assert (fields["elapsed_seconds"], fields["estimate_seconds"]) == (0.5, None)
+    assert (fields["elapsed_seconds"], fields["estimate_seconds"], fields["start_limit_seconds"]) == (0.5, None, None)
+    limited = provisioning()
+    limited.provisioning.start_limit.FromSeconds(1200)
+    assert shown(limited).fields["start_limit_seconds"] == 1200
     assert fields["machine"]["device"] == "cpu"
     assert fields["machine"]["price_usd_per_hour"] == 1.99
 

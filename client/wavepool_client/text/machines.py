@@ -24,11 +24,15 @@ def seconds_text(value: object) -> str:
     return f"{hours} h {minutes} min" if minutes else f"{hours} h"
 
 
-def start_text(elapsed_seconds: object, estimate_seconds: object, estimate_p90_seconds: object) -> str:
-    """The time that a start has taken so far, and the time that such starts take."""
+def start_text(
+    elapsed_seconds: object, estimate_seconds: object, estimate_p90_seconds: object, limit_seconds: object = None
+) -> str:
+    """The time that a start has taken so far, and the time that such starts take, or after which it is given up."""
     elapsed, usual, slow = map(seconds_text, (elapsed_seconds, estimate_seconds, estimate_p90_seconds))
     parts = [f"{elapsed} so far" if elapsed else "", f"usually {usual}" if usual else ""]
     parts.append(f"9 of 10 within {slow}" if slow and slow != usual else "")
+    if (limit := seconds_text(limit_seconds)) and not usual:
+        parts.append(f"no estimate yet: first start of this kind, given up after {limit}")
     return ", ".join(part for part in parts if part)
 
 

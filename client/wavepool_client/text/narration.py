@@ -94,7 +94,7 @@ def _provisioning(fields: Fields) -> str:
         note = _nested(fields, "machine").get("device_title") or ""
     else:
         note = start_text(
-            fields.get("elapsed_seconds"), fields.get("estimate_seconds"), fields.get("estimate_p90_seconds")
+            *map(fields.get, ("elapsed_seconds", "estimate_seconds", "estimate_p90_seconds", "start_limit_seconds"))
         )
     text = _message(fields) or ("The machine is ready" if is_ready else "Getting a machine")
     return f"{text} ({note})" if note else text

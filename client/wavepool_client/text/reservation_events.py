@@ -69,7 +69,7 @@ def _queued(fields: Fields) -> str:
 
 def _preparing(fields: Fields) -> str:
     times = machine_start_text(
-        fields.get("elapsed_seconds"), fields.get("estimate_seconds"), fields.get("estimate_p90_seconds")
+        *map(fields.get, ("elapsed_seconds", "estimate_seconds", "estimate_p90_seconds", "start_limit_seconds"))
     )
     said = str(fields.get("message") or fields.get("stage") or "")
     return f"{said} ({times})" if said and times else said

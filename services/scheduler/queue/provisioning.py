@@ -159,6 +159,7 @@ def _starting(event: MachineEvent, why: str) -> scheduler_pb2.Provisioning:
         elapsed=event.elapsed if event.HasField("elapsed") else None,
         estimate=event.estimate if event.HasField("estimate") else None,
         estimate_p90=event.estimate_p90 if event.HasField("estimate_p90") else None,
+        start_limit=event.start_limit if event.HasField("start_limit") else None,
         machine=event.machine,
         message=f"Starting a machine: {why or event.provider_stage or event.machine.reason or state}",
     )

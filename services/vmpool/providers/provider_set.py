@@ -14,6 +14,7 @@ from typing import Self
 from servicekit.logging import get_logger
 from services.vmpool.errors import ProviderError
 from services.vmpool.fault import Fault
+from services.vmpool.machines.machine import ON_THE_WAY, Machine
 from services.vmpool.providers.provider import MachineProvider
 from vocabulary.backoff import Backoff
 
@@ -83,6 +84,11 @@ class ProviderSet:
                 f"put it back into VMPOOL_PROVIDERS until they are released (there now: {', '.join(self._providers)})",
                 Fault.MISCONFIGURED,
             ) from None
+
+    def start_limit(self, machine: Machine) -> timedelta | None:
+        """The time after which the start of a machine is given up; None if it is not on its way, or nobody knows."""
+        provider = self._providers.get(machine.provider)
+        return provider.start_timeout if provider and machine.state in ON_THE_WAY else None
 
     async def run_once(self) -> None:
         """Try again to start the providers that have refused, if it is time."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from google.protobuf import json_format
@@ -57,8 +57,8 @@ def machine_to_proto(machine: Machine, now: datetime) -> pb.Machine:
     )
 
 
-def event_to_proto(event: MachineEvent) -> pb.WatchMachinesResponse:
-    """An event. Its `elapsed` counts from the moment at which the machine was wanted."""
+def event_to_proto(event: MachineEvent, start_limit: timedelta | None) -> pb.WatchMachinesResponse:
+    """An event. Its `elapsed`, and the limit of a start, count from the moment at which the machine was wanted."""
     machine = event.machine
     message = pb.MachineEvent(
         seq=event.seq,
@@ -70,6 +70,7 @@ def event_to_proto(event: MachineEvent) -> pb.WatchMachinesResponse:
         elapsed=duration_to_proto(event.time - machine.create_time),
         estimate=duration_to_proto(event.estimate and event.estimate.p50),
         estimate_p90=duration_to_proto(event.estimate and event.estimate.p90),
+        start_limit=duration_to_proto(start_limit),
     )
     return pb.WatchMachinesResponse(event=message)
 

@@ -100,6 +100,22 @@ async def test_a_machine_that_starts_has_its_price_and_the_time_that_such_starts
     await looks_right(web)
 
 
+async def test_the_first_start_of_a_kind_says_that_it_has_no_estimate(
+    web: BrowserPage, services: ScriptedServices
+) -> None:
+    first = scheduler_pb2.JobEvent()
+    first.CopyFrom(STARTING)
+    first.provisioning.ClearField("estimate")
+    first.provisioning.ClearField("estimate_p90")
+    first.provisioning.start_limit.FromSeconds(1200)
+    services.scheduler.script_of_next_job = [queued(), first]
+    await web.open()
+    await web.submit()
+    await expect(web.page.locator("#machine-time")).to_contain_text(
+        "No estimate yet: first start of this kind; given up after 20 min."
+    )
+
+
 async def test_cancel_asks_and_says_what_is_charged_so_far(web: BrowserPage, services: ScriptedServices) -> None:
     services.scheduler.script_of_next_job = [queued(), STARTING]
     await web.open()

@@ -105,6 +105,7 @@ class ScriptedPool(vmpool_pb2_grpc.VmPoolServiceServicer):
         event.elapsed.FromSeconds(3)
         event.estimate.FromSeconds(40)
         event.estimate_p90.FromSeconds(90)
+        event.start_limit.FromSeconds(1200)
         async with self.changed:
             self.events.append(event)
             self.changed.notify_all()

@@ -74,6 +74,7 @@ async def test_cold_start_is_reported_stage_by_stage_until_the_machine_is_there(
     assert requested.start_kind == vmpool_pb2.START_KIND_COLD_START
     assert requested.machine.machine_id == "machine-1"
     assert (requested.estimate.seconds, requested.estimate_p90.seconds) == (40, 90)
+    assert requested.start_limit.seconds == 1200
     assert "MI300X at hotaisle: sold out" in requested.message
     assert (await cluster.job(job.job_id)).state == scheduler_pb2.JOB_STATE_PROVISIONING
     await cluster.pool.tell("machine-1", "PROVISIONING", stage="pulling image")

@@ -246,6 +246,21 @@ async def test_estimates_are_what_half_and_nine_tenths_of_earlier_starts_did_not
     follower.close()
 
 
+async def test_a_first_start_has_no_estimate_but_the_time_after_which_its_provider_gives_it_up(
+    bench: Bench, stub: VmPoolServiceAsyncStub
+) -> None:
+    await bench.demand()
+    follower = Follower(stub)
+    (wanted,) = await follower.next(1)
+    assert (wanted.HasField("estimate"), wanted.start_limit) == (False, seconds(120))
+    follower.close()
+    await bench.passes(3)
+    follower = Follower(stub)
+    (ready,) = await follower.next(1)
+    assert (ready.machine.state, ready.HasField("start_limit")) == (pb.MACHINE_STATE_WARM, False)
+    follower.close()
+
+
 async def test_a_watch_of_one_machine_tells_its_whole_life_and_ends_with_its_release(
     bench: Bench, stub: VmPoolServiceAsyncStub
 ) -> None:

@@ -18,6 +18,14 @@ test("what is not known is not guessed", () => {
   expect(startingWords({ p50Seconds: null, p90Seconds: null }, 7)).toBe("7 s so far.");
 });
 
+test("the first start of a kind has no estimate, and a time after which it is given up", () => {
+  const first = { p50Seconds: null, p90Seconds: null };
+  const words = "7 s so far. No estimate yet: first start of this kind";
+  expect(startingWords(first, 7, { limitSeconds: 1200 })).toBe(`${words}; given up after 20 min.`);
+  expect(startingWords(first, 7, { limitSeconds: null })).toBe(`${words}.`);
+  expect(startingWords(ESTIMATE, 12, { limitSeconds: 1200 })).toBe("12 s so far; usually 40 s, at worst 2 min.");
+});
+
 test("a machine's start is beside what such starts take", () => {
   expect(startingWords(ESTIMATE, 12)).toBe("12 s so far; usually 40 s, at worst 2 min.");
   expect(startingWords(ESTIMATE, 180)).toMatch(/^3 min 0 s so far.*longer than nine in ten/);

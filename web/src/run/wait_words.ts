@@ -19,15 +19,24 @@ export function startsWords({ p50Seconds, p90Seconds }: Estimate, passedSeconds:
   return `Starts likely within ${about(likely)}${worst}.`;
 }
 
-// How far a machine's start has come.
-export function startingWords({ p50Seconds, p90Seconds }: Estimate, passedSeconds: number): string {
+// How far a machine's start has come; `start` is given until it is ready.
+export function startingWords(
+  { p50Seconds, p90Seconds }: Estimate,
+  passedSeconds: number,
+  start?: { limitSeconds: number | null },
+): string {
   const passed = passedSeconds < 60 ? `${Math.floor(passedSeconds)} s` : seconds(passedSeconds);
-  if (!isNumber(p50Seconds)) return `${passed} so far.`;
+  if (!isNumber(p50Seconds)) return `${passed} so far.${start ? firstStart(start.limitSeconds) : ""}`;
   const usual = `usually ${about(p50Seconds)}`;
   const worst = isNumber(p90Seconds) ? `, at worst ${about(p90Seconds)}` : "";
   const late =
     passedSeconds > (p90Seconds ?? Number.POSITIVE_INFINITY) ? " It takes longer than nine in ten starts." : "";
   return `${passed} so far; ${usual}${worst}.${late}`;
+}
+
+function firstStart(limitSeconds: number | null): string {
+  const limit = isNumber(limitSeconds) ? `; given up after ${about(limitSeconds)}` : "";
+  return ` No estimate yet: first start of this kind${limit}.`;
 }
 
 // What is known of a start, each behind a dot.

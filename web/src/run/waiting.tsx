@@ -10,6 +10,7 @@ import { startFacts, startingWords, startsWords } from "./wait_words";
 const TICK_MS = 1000;
 // Most runs have begun before anybody asks why they wait.
 const WHY_AFTER_SECONDS = 5;
+const READY = "ready";
 const KINDS = { COLD_START: "Cold start", WARM_REUSE: "Warm machine" };
 
 export function Waiting({ run }: { run: Run }) {
@@ -40,6 +41,7 @@ function Queued({ frame, offsetMs }: { frame: Schemas["InQueueEvent"]; offsetMs:
 
 function Starting({ frame, offsetMs }: { frame: Schemas["ProvisioningEvent"]; offsetMs: number }) {
   const { vm_state: kind, stage, machine, estimate_seconds: p50Seconds, estimate_p90_seconds: p90Seconds } = frame;
+  const start = kind === "COLD_START" && stage !== READY ? { limitSeconds: frame.start_limit_seconds } : undefined;
   const now = useNow(TICK_MS);
   const passed = frame.elapsed_seconds + passedSeconds(frame.timestamp, now, offsetMs);
   return (
@@ -49,7 +51,7 @@ function Starting({ frame, offsetMs }: { frame: Schemas["ProvisioningEvent"]; of
         {startFacts(stage, machine)}
       </p>
       {p50Seconds ? <progress aria-label="Start of the machine" max={p90Seconds ?? p50Seconds} value={passed} /> : null}
-      <p id="machine-time">{startingWords({ p50Seconds, p90Seconds }, passed)}</p>
+      <p id="machine-time">{startingWords({ p50Seconds, p90Seconds }, passed, start)}</p>
       {kind === "COLD_START" ? (
         <p class="hint">The machine stays on for a while after this run, so the next one may start sooner.</p>
       ) : null}
