@@ -34,7 +34,7 @@ class SharingCheck:
         self._asked = monotonic_seconds()
 
     async def __call__(self) -> None:
-        """Returns if it is; raises ProblemError (404) if it is not. What cannot be found out is waited for."""
+        """Returns if it is; raises ProblemError (404) if it is not. In doubt it asks again."""
         while self._monotonic_seconds() - self._asked >= self._good_for_seconds:
             asked = self._monotonic_seconds()
             try:
