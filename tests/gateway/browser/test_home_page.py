@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import grpc
 import pytest
 from playwright.async_api import Browser, expect
 from wavepool.submission.v1 import submission_pb2
 
 from tests.gateway.browser.browser_page import PROBLEM_PAGE, BrowserPage
+from tests.gateway.refusals import refusal
 from tests.gateway.running_gateway import RunningGateway, serve, settings_for
 from tests.gateway.scripted_services import ScriptedServices
 
@@ -151,6 +153,23 @@ async def test_a_leaderboard_draws_the_record_over_time_with_its_numbers(
     await web.page.reload()
     await web.page.wait_for_selector(".ranking")
     await expect(web.page.locator(".records")).to_be_hidden()
+
+
+async def test_a_leaderboard_of_no_problem_is_not_found_and_one_that_cannot_be_read_says_why(
+    web: BrowserPage, gateway: RunningGateway
+) -> None:
+    gateway.refusals["ListRankings"] = refusal(grpc.StatusCode.NOT_FOUND, "there is no problem `nothing`")
+    await web.open()
+    await web.page.goto(f"{gateway.url}/problems/nothing/leaderboard")
+    await expect(web.page.locator("main")).to_contain_text("There is no problem nothing.")
+    await expect(web.page.locator("#alert")).to_be_hidden()
+    await web.page.click("text=Go to the problems")
+    await web.page.wait_for_url("**/problems")
+    gateway.refusals["ListRankings"] = refusal(grpc.StatusCode.UNAVAILABLE, "The scheduler is away.")
+    await web.page.goto(f"{gateway.url}{PROBLEM_PAGE}/leaderboard")
+    await expect(web.page.locator(".card").first).to_contain_text("The times could not be read: A service")
+    await expect(web.page.locator("main")).not_to_contain_text("Reading the times")
+    web.complaints.clear()  # the browser's own lines for the refusals
 
 
 async def test_times_that_do_not_rank_are_said_to(web: BrowserPage, gateway: RunningGateway) -> None:

@@ -161,6 +161,7 @@ export type RankingQuery = operations["list_rankings"]["parameters"]["query"];
 
 export function ranking(query: RankingQuery) {
   return queryOptions({
+    meta: NAMED,
     queryKey: ["ranking", query],
     queryFn: () => given(api.GET("/api/v1/rankings", { params: { query } })),
     placeholderData: keepPreviousData,
@@ -170,6 +171,7 @@ export function ranking(query: RankingQuery) {
 // How the record of a problem changed.
 export function records(query: RankingQuery) {
   return queryOptions({
+    meta: NAMED,
     queryKey: ["records", query],
     queryFn: () => given(api.GET("/api/v1/rankings/history", { params: { query } })),
     placeholderData: keepPreviousData,

@@ -5,8 +5,10 @@ import { Link, useSearchParams } from "wouter-preact";
 import { navigate } from "wouter-preact/use-browser-location";
 import * as queries from "../gateway/queries";
 import { leaderboardAddress, problemAddress } from "../page/addresses";
+import { NotFound } from "../page/not_found";
 import { Select } from "../page/select";
 import * as store from "../page/store";
+import { pages } from "../pages";
 import { CPU_NAMES, TIMINGS } from "../request/words";
 import { Ranking, rankingQueryOf, type Way } from "./ranking";
 import { Records } from "./records";
@@ -21,6 +23,13 @@ export default function Leaderboard({ problem = "" }: { problem?: string }) {
   const way = { gpuType: said("gpu"), dtype: said("dtype"), timing: said("timing") };
   const go = (place: string, { gpuType: gpu, dtype, timing }: Way) =>
     navigate(leaderboardAddress(place, { gpu, dtype, timing }), { replace: true });
+  const { error } = useQuery({ ...queries.ranking(rankingQueryOf(slug, way)), enabled: slug !== "" });
+  if ((error as { status?: number } | null)?.status === 404)
+    return (
+      <NotFound what={`There is no problem ${slug}.`}>
+        <Link href={pages.problems}>Go to the problems</Link>
+      </NotFound>
+    );
   return (
     <main class="page">
       <div class="page-head">

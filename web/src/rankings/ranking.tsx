@@ -32,7 +32,8 @@ export function rankingQueryOf(slug: string, { gpuType, dtype, timing }: Way): q
 }
 
 export function Ranking({ slug, gpuType, dtype, timing }: Way & { slug: string }) {
-  const { data } = useQuery(queries.ranking(rankingQueryOf(slug, { gpuType, dtype, timing })));
+  const { data, error } = useQuery(queries.ranking(rankingQueryOf(slug, { gpuType, dtype, timing })));
+  if (error) return <p class="empty">The times could not be read: {error.message}</p>;
   if (!data) return <p class="empty">Reading the times…</p>;
   const isFurtherDown = data.you && !data.rankings.some(({ is_you }) => is_you);
   return (

@@ -108,7 +108,8 @@ function ProblemCard({ bench }: { bench: Bench }) {
 }
 
 function Submissions({ slug }: { slug: string }) {
-  const { data } = useQuery(queries.submissionsOf(slug));
+  const { data, error } = useQuery(queries.submissionsOf(slug));
+  if (error) return <p class="empty">Your submissions could not be read: {error.message}</p>;
   if (!data) return <p class="empty">Reading your submissions…</p>;
   return (
     <div id="history">
