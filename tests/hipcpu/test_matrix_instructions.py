@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -126,3 +127,12 @@ def test_special_number_gives(program: Path, builtin: str, a: float, b: float, c
     (after,) = executed(program, [(case, _filled(case, a, b, c))])
 
     np.testing.assert_array_equal(_answer(case, after), np.full((LANES, case.one.counts[2]), right))
+
+
+def test_wavefronts_and_lanes_may_take_ways_of_their_own(program_of: Callable[[str], Path]) -> None:
+    kernels = Path(__file__).parent / "kernels"
+    source = (kernels / "check.h").read_text() + (kernels / "matrix_waves.hip").read_text()
+
+    done = subprocess.run([program_of(source)], capture_output=True, text=True, timeout=60, check=False)
+
+    assert (done.stdout, done.stderr, done.returncode) == ("", "", 0)

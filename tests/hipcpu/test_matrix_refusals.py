@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 from pathlib import Path
 
@@ -113,6 +114,31 @@ def test_instruction_without_all_lanes_ends_the_process(body: str, threads: int,
     assert done.returncode == _STOPPED
     assert "matrix instruction without all 64 lanes of its wavefront in kernel k" in done.stderr
     assert said in done.stderr
+
+
+@pytest.mark.usefixtures("form")
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        (
+            "__wp_matrix_set(1 << 30, 7); __wp_matrix_set(-1, 7); p[0][0] = __wp_matrix_get(-7);",
+            0,
+        ),
+        ("__wp_matrix_barrier(0, 0, 1);", 0),
+        ("__wp_matrix_barrier(0, 1, 1);", -signal.SIGABRT),
+        ("__wp_matrix_barrier(200, -1, 1);", -signal.SIGABRT),
+        ("__wp_matrix_barrier(1, -1, 1);", 0),
+        ("__wp_matrix_barrier(threadIdx.x < 64 ? 3 + int(p[0][0]) : 0, int(p[1][0]), 1);", 0),
+    ],
+)
+def test_no_number_that_a_kernel_passes_leaves_the_registers(body: str, status: int, tmp_path: Path) -> None:
+    source = f"{_VECTORS}__global__ void k(v4* p) {{ {body} }}{_MAIN.replace('THREADS', '64')}"
+    (tmp_path / "solution.hip").write_text(source)
+    build(tmp_path, BuildKind.PROGRAM)
+
+    done = subprocess.run([tmp_path / "program"], capture_output=True, text=True, timeout=60, check=False)
+
+    assert done.returncode == status
 
 
 def test_clang_selects_an_instruction_of_gfx942_for_every_call(tmp_path: Path) -> None:
