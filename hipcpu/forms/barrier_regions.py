@@ -23,7 +23,7 @@ from collections.abc import Iterable, Sequence
 
 from hipcpu.forms.barrier_area import MASKS
 from hipcpu.forms.region_plan import RegionPlan, Uniform, number_of
-from hipcpu.forms.wave_values import with_wave_values
+from hipcpu.forms.wave_values import MATRIX, matrix_address, with_wave_values
 from hipcpu.ir.derived_values import needed
 from hipcpu.ir.function import Block, Function, block, reachable
 from hipcpu.ir.index_values import declarations
@@ -74,7 +74,8 @@ class Regions:
     def _entry(self, body: Sequence[Block], live: frozenset[str], ending: str) -> Block:
         names = {name for each in body for one in each.instructions for name in one.names}
         derived = needed(self.plan.derived, names)
-        return block("%wp.entry", [*derived, *self._variables(names, live), ending], "")
+        matrix = matrix_address() if MATRIX in names else []
+        return block("%wp.entry", [*derived, *matrix, *self._variables(names, live), ending], "")
 
     def _all_parameters(self, uniforms: Sequence[Uniform]) -> str:
         ours = f"{declarations()}, i64 %wp.thread, ptr %wp.context, ptr {_AREA}, ptr {_BROUGHT}, ptr %wp.values"

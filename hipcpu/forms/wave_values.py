@@ -7,7 +7,9 @@ from collections.abc import Callable, Iterable, Iterator
 from hipcpu.forms.barrier_area import ACTIVE, ARRIVED, COUNT, MATRICES, MATRIX_REGISTER, MATRIX_REGISTERS
 from hipcpu.ir.instruction import Instruction
 
+MATRIX = "%wp.matrix"
 _AREA, _VALUES = "%wp.barrier_area", "%wp.values"
+_WAVE_BYTES = MATRIX_REGISTERS * MATRIX_REGISTER
 
 
 def with_wave_values(label: str, body: Iterable[Instruction]) -> Iterator[Instruction]:
@@ -62,26 +64,34 @@ def _arrived(result: str) -> list[str]:
     return _count(result, ARRIVED)
 
 
-def _matrix_register(name: str, number: str) -> list[str]:
-    bytes_of_wave = MATRIX_REGISTERS * MATRIX_REGISTER
+def matrix_address() -> list[str]:
+    """Return the instructions that find MATRIX, the first matrix register of the thread's lane."""
     return [
-        f"  {name}.wp.wave = lshr i64 %wp.thread, 6",
-        f"  {name}.wp.lane = and i64 %wp.thread, 63",
+        f"  {MATRIX}.wave = lshr i64 %wp.thread, 6",
+        f"  {MATRIX}.lane = and i64 %wp.thread, 63",
+        f"  {MATRIX}.all = getelementptr i8, ptr {_AREA}, i64 {MATRICES}",
+        f"  {MATRIX}.own = getelementptr [{_WAVE_BYTES} x i8], ptr {MATRIX}.all, i64 {MATRIX}.wave",
+        f"  {MATRIX} = getelementptr i32, ptr {MATRIX}.own, i64 {MATRIX}.lane",
+    ]
+
+
+def _matrix_register(name: str, number: str) -> list[str]:
+    if number.isdigit():
+        at = int(number) % MATRIX_REGISTERS * MATRIX_REGISTER
+        return [f"  {name}.wp.p = getelementptr i8, ptr {MATRIX}, i64 {at}"]
+    return [
         f"  {name}.wp.in = urem i32 {number}, {MATRIX_REGISTERS}",
         f"  {name}.wp.number = zext i32 {name}.wp.in to i64",
-        f"  {name}.wp.area = getelementptr i8, ptr {_AREA}, i64 {MATRICES}",
-        f"  {name}.wp.p = getelementptr [{bytes_of_wave} x i8], ptr {name}.wp.area, i64 {name}.wp.wave",
-        f"  {name}.wp.r = getelementptr [{MATRIX_REGISTER} x i8], ptr {name}.wp.p, i64 {name}.wp.number",
-        f"  {name}.wp.w = getelementptr i32, ptr {name}.wp.r, i64 {name}.wp.lane",
+        f"  {name}.wp.p = getelementptr [{MATRIX_REGISTER} x i8], ptr {MATRIX}, i64 {name}.wp.number",
     ]
 
 
 def _matrix_set(name: str, number: str, value: str) -> list[str]:
-    return [*_matrix_register(name, number), f"  store i32 {value}, ptr {name}.wp.w, align 4"]
+    return [*_matrix_register(name, number), f"  store i32 {value}, ptr {name}.wp.p, align 4"]
 
 
 def _matrix_get(result: str, number: str) -> list[str]:
-    return [*_matrix_register(result, number), f"  {result} = load i32, ptr {result}.wp.w, align 4"]
+    return [*_matrix_register(result, number), f"  {result} = load i32, ptr {result}.wp.p, align 4"]
 
 
 _WRITTEN: dict[str, Callable[..., list[str]]] = {
