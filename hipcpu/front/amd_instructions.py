@@ -25,6 +25,7 @@ _OPERAND = re.compile(r"%(?:(\d+)|\[(\w+)\])$")
 _CHANGED_SIGN = re.compile(r"-(.+)|\|(.+)\||abs\((.+)\)|neg\((.+)\)")
 _NUMBER = re.compile(r"[-+]?(?:\d+\.\d*|\.\d+)(?:e[-+]?\d+)?$")
 _INTEGER = re.compile(r"[-+]?(?:0x[0-9a-f]+|0b[01]+|\d+)$")
+_TERMS = re.compile(r"%\d+|%\[\w+\]|0x[0-9a-f]+|\d+|[-+*()]")
 _PIECES = re.compile(r"(?:\[[^\]]*\]|\([^)]*\)|\|[^|]*\||[^\s,\[(|])+|,")
 
 _LDS = re.compile(r"ds_(read|load|write|store)(2|_2addr)?(st64|_stride64)?_(\w+)")
@@ -77,7 +78,6 @@ class Translation:
 
     names: Mapping[str, str]
     statements: list[str] = field(default_factory=list[str])
-    sets_m0: bool = False
     sets_vcc: bool = False
     waits: bool = False
 
@@ -86,9 +86,8 @@ class Translation:
         """The statements, in order."""
         # Lanes of a wavefront run one after another here: who waits for shared memory means to see what others wrote.
         barrier = ["__wp_wave_barrier(0, 0, __builtin_LINE());"] if self.waits and not self.has_barrier else []
-        m0 = ["unsigned wp_m0 = 0;"] if self.sets_m0 else []
         vcc = ["unsigned long wp_vcc = 0;"] if self.sets_vcc else []
-        return " ".join([*m0, *vcc, *barrier, *self.statements])
+        return " ".join([*vcc, *barrier, *self.statements])
 
     @property
     def has_barrier(self) -> bool:
@@ -171,8 +170,10 @@ def _value(one: _Instruction, operand: str, into: Translation) -> str:
     if match := _CHANGED_SIGN.fullmatch(operand):
         kind = "absolute" if match[2] or match[3] else "negated"
         return f"wp_asm::{kind}{{{_value(one, next(filter(None, match.groups())), into)}}}"
-    if (operand, True) in (("m0", into.sets_m0), ("vcc", into.sets_vcc)):
-        return f"wp_{operand}"
+    if operand == "m0":
+        return "wp_asm::get_m0()"
+    if operand == "vcc" and into.sets_vcc:
+        return "wp_vcc"
     is_register = _REGISTER.match(operand)
     why = f"it names the register {operand}: give it an operand, %0 with a variable"
     raise one.refused(why if is_register else f"the operand `{operand}` is not known here")
@@ -181,20 +182,20 @@ def _value(one: _Instruction, operand: str, into: Translation) -> str:
 def _number(one: _Instruction, modifier: str, into: Translation) -> str:
     """Return the value of a modifier such as `offset:16`, which may be an operand."""
     text = one.modifiers.get(modifier, "0")
-    if _INTEGER.match(text):
-        return text
-    if _OPERAND.match(text):
-        return f"int({_value(one, text, into)})"
-    raise one.refused(f"`{modifier}:{text}` is not a number")
+    pieces = _TERMS.findall(text)
+    if "".join(pieces) != text:
+        raise one.refused(f"`{modifier}:{text}` is not a number")
+    terms = (f"int({_value(one, piece, into)})" if piece.startswith("%") else piece for piece in pieces)
+    return f"({''.join(terms)})"
 
 
 def _arithmetic(one: _Instruction, into: Translation) -> str:
     if one.name not in _known():
         raise one.refused()
     target, *sources = one.operands
-    if target == "m0" and one.name == "s_mov_b32":
-        into.sets_m0 = True
-        return f"wp_m0 = wp_asm::get<unsigned>({_value(one, sources[0], into)});"
+    if target == "m0":
+        values = ", ".join(_value(one, source, into) for source in sources)
+        return f"{{ unsigned wp_m0 = 0; wp_asm::{one.name}(wp_m0, {values}); wp_asm::set_m0(wp_m0); }}"
     values = [_value(one, target, into), *(_value(one, source, into) for source in sources)]
     if one.name.startswith("v_pk_"):
         one.checked((3, 4), "op_sel", "op_sel_hi", "neg_lo", "neg_hi")
@@ -333,9 +334,9 @@ def _buffer_memory(one: _Instruction, into: Translation) -> str:
     place = f"wp_asm::{kind or 'place_at'}({register_and_offset})"
     rest = f"{place}, {_value(one, resource, into)}, {_value(one, scalar, into)}"
     if to_shared:
-        if not into.sets_m0 or match[2] != "dword":
-            raise one.refused("it needs m0, which the same assembly has to set, and loads 4 bytes a lane")
-        return f"wp_asm::buffer_to_shared(wp_m0, {rest}, {offset});"
+        if match[2] != "dword":
+            raise one.refused("gfx942 loads 4 bytes a lane to shared memory")
+        return f"wp_asm::buffer_to_shared({rest}, {offset});"
     value = _value(one, register[0], into)
     if match[1] == "atomic":
         result = register[0] if {"glc", "sc0"} & {*one.modifiers} else ""

@@ -43,6 +43,7 @@ _ESCAPES = {"n": "\n", "t": "\t", "r": "\r"}
 _NEW_LINE = re.compile(r"\\?\r?\n")
 _AMD_REGISTERS = re.compile(r"[=+&]*(?:[vsa]|\{[vsa][\d\[].*\})$")
 _COMMENT = re.compile(r"/\*.*?\*/|(?:;|//)[^\n]*", re.DOTALL)
+_VARIABLE = re.compile(r"\bwp_\d+\b")
 _LABEL = "llvm.amdgcn."
 _PREFIX = "wp."
 _BUILTIN = "__builtin_amdgcn_"
@@ -201,7 +202,11 @@ def _translated(text: str, template: str, sections: Sequence[Sequence[_Token]], 
         return f'__wp_refused_assembly("{message}", __builtin_LINE())'
     if not translation.code and not any(_is_tied(each) for each in inputs):
         return "((void)0)"
-    return f"({{ {' '.join([*before, translation.code, *after])} }})"
+    # A result that no instruction names stays as it is: it stands for a dependency.
+    tied = {names[str(at)] for at, each in enumerate(inputs, len(outputs)) if _is_tied(each)}
+    used = {*_VARIABLE.findall(translation.code), *tied}
+    stored = [one for one in after if not used.isdisjoint(_VARIABLE.findall(one))]
+    return f"({{ {' '.join([*before, translation.code, *stored])} }})"
 
 
 def _is_tied(operand: _Operand) -> bool:

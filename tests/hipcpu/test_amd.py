@@ -89,7 +89,12 @@ def test_an_argument_that_cannot_be_is_refused(
             "the modifier `clamp` is not known here",
         ),
         ('asm("v_add_f32 %0, %1, %7" : "=v"(p[0]) : "v"(p[1]));', 2, "there is no operand %7"),
-        ('asm("buffer_load_dword %0, %0, 0 offen lds" :: "v"(x));', 2, "it needs m0, which the same assembly has to"),
+        (
+            'asm("buffer_load_dwordx4 %0, %0, 0 offen lds" :: "v"(x));',
+            2,
+            "gfx942 loads 4 bytes a lane to shared memory",
+        ),
+        ('asm("ds_read_b32 %0, %1 offset:x" : "=v"(x) : "v"(x));', 2, "`offset:x` is not a number"),
         ('asm("s_getreg_b32 %0, hwreg(HW_REG_STATUS)" : "=s"(x));', 2, "only HW_REG_MODE, HW_REG_HW_ID, HW_REG_XCC_ID"),
         ('asm("v_cndmask_b32 %0, %1, %1, vcc" : "=v"(x) : "v"(x));', 2, "it names the register vcc"),
     ],

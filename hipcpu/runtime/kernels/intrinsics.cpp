@@ -12,6 +12,8 @@ struct DispatchPacket {
 };
 static_assert(sizeof(DispatchPacket) == 64);
 thread_local DispatchPacket packet;
+// The register M0, which assembly sets for later assembly, for each thread of a block.
+thread_local uint32_t m0[wavepool::kMaxThreadsPerBlock];
 }  // namespace
 
 extern "C" {
@@ -54,6 +56,9 @@ void __wp_matrix_barrier(int operation, int modifiers, int line) {
     block_runner().wait_at_wave({0, 0, __builtin_return_address(0), line, instruction});
 }
 unsigned __wp_matrix_get(int number) { return block_runner().matrix().of(number)[block_runner().index().lane]; }
+void __wp_set_m0(unsigned thread, unsigned value) { m0[thread % wavepool::kMaxThreadsPerBlock] = value; }
+unsigned __wp_get_m0(unsigned thread) { return m0[thread % wavepool::kMaxThreadsPerBlock]; }
+
 void* __wp_dispatch_packet(unsigned block_x, unsigned block_y, unsigned block_z, unsigned threads_x, unsigned threads_y,
                            unsigned threads_z) {
     constexpr uint16_t kDispatch = 2, kDimensions = 3;

@@ -122,6 +122,23 @@ __global__ void packed(int* wrong) {
     asm("v_dot4_i32_i8 %0, %1, %2, %3" : "=v"(n) : "v"(0xff020304), "v"(0x02010101), "v"(10));
     EXPECT(n == 17);
 }
+// As Composable Kernel does it: one statement sets m0, and others move it and use it.
+__device__ void load_row(void* row, int4_v buffer, int offset) {
+    asm volatile("buffer_load_dword %1, %2, 0 offen offset:%3 lds" : "=r"(row) : "v"(offset), "s"(buffer), "n"(4) : "memory");
+}
+__global__ void rows_by_m0(const float* data, int* wrong) {
+    __shared__ float rows[2][64][4];
+    const int wave = threadIdx.x / 64, lane = threadIdx.x % 64;
+    const int4_v buffer = {(int)(size_t)data, (int)((size_t)data >> 32), 65 * 4, 0x00020000};
+    asm volatile("s_mov_b32 m0, %0" ::"s"(unsigned((size_t)&rows[wave][0][0]) - 4) : "memory");
+    for (int row = 0; row < 4; ++row) {
+        load_row(&rows[0][0][0], buffer, 4 * (lane / 16 + row));
+        asm volatile("s_add_u32 m0, %0, m0" ::"n"(256) : "memory");
+    }
+    asm volatile("s_waitcnt vmcnt(" TEXT_OF(0) ")\n s_barrier" ::: "memory");
+    const float* own = &rows[wave][0][0];
+    for (int row = 0; row < 4; ++row) EXPECT(own[64 * row + lane] == lane / 16 + row + 1);
+}
 __global__ void memory(const float* data, float* out, int* wrong) {
     __shared__ float4_v rows[64];
     const int lane = threadIdx.x;
@@ -136,7 +153,7 @@ __global__ void memory(const float* data, float* out, int* wrong) {
     asm volatile("ds_read_b32 %0, %1 offset:%2" : "=v"(one) : "v"(unsigned((size_t)&rows[0])), "n"(32) : "memory");
     EXPECT(one == 2);
     float2_v two;
-    asm volatile("ds_read2_b32 %0, %1 offset0:1 offset1:6" : "=v"(two) : "v"(unsigned((size_t)&rows[0])));
+    asm volatile("ds_read2_b32 %0, %1 offset0:1 offset1:2*2+2" : "=v"(two) : "v"(unsigned((size_t)&rows[0])));
     EXPECT(two[0] == 1 && two[1] == 2);
     unsigned small;
     asm volatile("ds_read_u16 %0, %1 offset:6" : "=v"(small) : "v"(unsigned((size_t)&rows[0])));
@@ -174,6 +191,7 @@ int main() {
     packed<<<1, 64>>>(wrong), passed();
     std::vector<float> floats(65);
     for (int i = 0; i < 65; ++i) floats[i] = i;
+    rows_by_m0<<<1, 128>>>(sent(floats), wrong), passed();
     float* out = zeros<float>(65);
     memory<<<1, 64>>>(sent(floats), out, wrong), passed();
     CHECK(fetched(out, 65)[63] == 126 && fetched(out, 65)[64] == 96);

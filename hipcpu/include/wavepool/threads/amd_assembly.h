@@ -8,6 +8,9 @@
 
 // Assembly that cannot run here: the build refuses kernels that reach a call of this, with its text and line.
 extern "C" __device__ void __wp_refused_assembly(const char* why, int line);
+// The register M0 of a thread, which one statement sets and another uses.
+extern "C" __device__ void __wp_set_m0(unsigned thread, unsigned value);
+extern "C" __device__ unsigned __wp_get_m0(unsigned thread);
 
 namespace wp_asm {
 #define WP_FN __device__ __forceinline__
@@ -86,6 +89,19 @@ WP_V1(v_accvgpr_write_b32, u32, u32, a)
 WP_V1(v_accvgpr_mov_b32, u32, u32, a)
 WP_V1(s_mov_b32, u32, u32, a)
 WP_V1(s_mov_b64, u64, u64, a)
+WP_FN u32 thread_in_block() { return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z); }
+WP_FN u32 get_m0() { return __wp_get_m0(thread_in_block()); }
+WP_FN void set_m0(u32 value) { __wp_set_m0(thread_in_block(), value); }
+WP_V2(s_add_u32, u32, u32, u32, a + b)
+WP_V2(s_add_i32, u32, u32, u32, a + b)
+WP_V2(s_sub_u32, u32, u32, u32, a - b)
+WP_V2(s_sub_i32, u32, u32, u32, a - b)
+WP_V2(s_mul_i32, u32, u32, u32, a * b)
+WP_V2(s_and_b32, u32, u32, u32, a & b)
+WP_V2(s_or_b32, u32, u32, u32, a | b)
+WP_V2(s_xor_b32, u32, u32, u32, a ^ b)
+WP_V2(s_lshl_b32, u32, u32, u32, a << (b & 31))
+WP_V2(s_lshr_b32, u32, u32, u32, a >> (b & 31))
 WP_V1(v_readfirstlane_b32, u32, u32, __builtin_amdgcn_readfirstlane(a))
 WP_V2(v_readlane_b32, u32, u32, i32, __builtin_amdgcn_readlane(a, b))
 WP_V3(v_cndmask_b32, u32, u32, u32, u64, c >> __wp_lane() & 1 ? b : a)
@@ -147,6 +163,7 @@ WP_V1(v_cvt_f32_ubyte0, f32, u32, a & 255)
 WP_V1(v_cvt_f32_ubyte1, f32, u32, a >> 8 & 255)
 WP_V1(v_cvt_f32_ubyte2, f32, u32, a >> 16 & 255)
 WP_V1(v_cvt_f32_ubyte3, f32, u32, a >> 24)
+WP_V1(v_cvt_off_f32_i4, f32, i32, __builtin_amdgcn_cvt_off_f32_i4(a))
 WP_V2(v_cvt_pkrtz_f16_f32, wp_storage_half2, f32, f32, __builtin_amdgcn_cvt_pkrtz(a, b))
 WP_V2(v_pack_b32_f16, u32, u16, u16, a | u32(b) << 16)
 
@@ -313,8 +330,8 @@ template <class T, class D, class R, class S> WP_FN void buffer_load(D& d, place
 template <class T, class X, class R, class S> WP_FN void buffer_store(const X& x, place at, const R& resource, const S& scalar) {
     described(resource).store(get<T>(x), at.indexed, at.index, at.offset, get<u32>(scalar));
 }
-template <class R, class S> WP_FN void buffer_to_shared(unsigned m0, place at, const R& resource, const S& scalar, int offset) {
-    wp_buffer_to_shared(described(resource), (void*)(u64)m0, 4, at.indexed, at.index, at.offset - offset, get<u32>(scalar), offset, 0);
+template <class R, class S> WP_FN void buffer_to_shared(place at, const R& resource, const S& scalar, int offset) {
+    wp_buffer_to_shared(described(resource), (void*)(u64)get_m0(), 4, at.indexed, at.index, at.offset - offset, get<u32>(scalar), offset, 0);
 }
 // What lay there before is the result only of the forms that say so.
 template <class T, class X> WP_FN T atomic_sum(char* at, const X& x) {
