@@ -60,6 +60,8 @@ class Progress:
     profile: Profile | None = None
     refused: str = ""
     """What AMD's compiler refuses in a source that this device has compiled."""
+    untaken: str = ""
+    """Which lines ask for an MI300X, on a device that is none; empty if none does."""
     is_unkillable: bool = False
     """True if work that the verdict does not depend on left processes that SIGKILL does not end."""
     begin: float = field(default_factory=time.monotonic)
@@ -85,7 +87,7 @@ class Progress:
         Keeps what AMD's compiler refuses, for the verdict.
         """
         self.refused = event.isa.refused
-        notes = (substitution_note(self.report), self._language_note(), event.warnings)
+        notes = (substitution_note(self.report), self._language_note(), self.untaken, event.warnings)
         return replace(event, warnings="\n".join(filter(None, notes)))
 
     def leave(self, session: RunnerSession, *, has_host_code: bool) -> None:
@@ -103,7 +105,7 @@ class Progress:
             verdict=verdict,
             status=status_of(verdict, self.job.mode),
             message=_with_flag(
-                self._failed(failure) if failure else f"{self._success()}{self._whose()}{self._refused()}",
+                self._failed(failure) if failure else f"{self._success()}{self._whose()}{self._beside()}",
                 truncated=truncated,
             ),
             details=failure.details if failure else "",
@@ -151,10 +153,12 @@ class Progress:
     def _failed(self, failure: Failure) -> str:
         left = _LEFT_BEHIND if failure.unkillable and failure.verdict is not Verdict.INFRA_ERROR else ""
         language = f" {self._language_note()}" if failure.verdict is Verdict.COMPILE_ERROR else ""
-        return f"{failure.message}{left}{self._substitution()}{language.rstrip()}{self._refused()}"
+        beside = self._beside() if failure.verdict is not Verdict.INFRA_ERROR else ""
+        return f"{failure.message}{left}{self._substitution()}{language.rstrip()}{beside}"
 
-    def _refused(self) -> str:
-        return f" {self.refused}" if self.refused else ""
+    def _beside(self) -> str:
+        """Returns what the verdict of this device leaves open."""
+        return "".join(f" {note}" for note in (self.untaken, self.refused) if note)
 
     def _language_note(self) -> str:
         return _CUDA_NOTE if self.job.language == CUDA else ""

@@ -16,6 +16,7 @@ from services.executor.core.check.run_verdict import Progress
 from services.executor.core.compile.declared_parameters import BLAMABLE, signature_hint
 from services.executor.core.compile.forbidden import check_build, rules_for
 from services.executor.core.compile.source import admit
+from services.executor.core.compile.untaken_branches import untaken_branches
 from services.executor.core.launching.contract import contract_of, unit_of
 from services.executor.core.model.events import Event, Finished, ReadingProblem
 from services.executor.core.model.events_in_order import EventsInOrder
@@ -98,6 +99,7 @@ async def _stages_of(
     unit = unit_of(job.source, problem)
     held = rules_for(context.forbidden, problem.forbidden) if problem else ()
     admit(job.source, unit.declaration if problem else "", held)
+    progress.untaken = untaken_branches(job.source, context.device.describe())
     async with context.place_for(job.mode) as place, AsyncExitStack() as stack:
         reported = context.builder.reported(unit, place.compile, place.run, events, progress.compiled)
         with progress.stage("compile"):
