@@ -22,6 +22,8 @@ class ExitCode(IntEnum):
     """Accepted, but the time is not VALID; only with `--require-valid`."""
     LIMIT_REACHED = 6
     """A limit of the account or the user is reached: nothing was made; later, or with less in flight, it works."""
+    SAMPLE_ONLY = 7
+    """The sample of the problem definition is right, but none of its test cases could be run."""
     INTERRUPTED = 130
     """Ctrl-C."""
 
@@ -29,5 +31,5 @@ class ExitCode(IntEnum):
 EXPLANATION = (
     "Exit status: 0 accepted · 1 not accepted (the verdict is about the submission) · 2 bad input · "
     "3 infrastructure or unreachable · 4 authentication · 5 accepted with a time that is not VALID (--require-valid) · "
-    "6 a limit is reached, try later · 130 interrupted"
+    "6 a limit is reached, try later · 7 only the definition's sample could be run · 130 interrupted"
 )

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 # The client imports nothing of Wavepool. `vocabulary/verdicts.py` has the table; its test compares these copies.
 SUCCESSES = frozenset({"ACCEPTED", "CHECKED", "BENCHMARKED", "PASSED", "SANDBOX_SUCCESS"})
+SAMPLE_ONLY = "SAMPLE_ONLY"
 OUR_FAULTS = frozenset({"ERROR", "RATE_LIMIT_EXCEEDED"})
 AUTHORS_VERDICTS = frozenset({"TIMING_INVALID", "UNSTABLE", "PROBLEM_ERROR"})
 """Verdicts about the submission although their status is ERROR."""
@@ -56,6 +57,8 @@ class Result:
         """The exit status for this result."""
         if self.accepted:
             return ExitCode.ACCEPTED
+        if self.status == SAMPLE_ONLY:
+            return ExitCode.SAMPLE_ONLY
         is_ours = self.status in OUR_FAULTS and self.verdict not in AUTHORS_VERDICTS
         return ExitCode.UNAVAILABLE if is_ours else ExitCode.NOT_ACCEPTED
 

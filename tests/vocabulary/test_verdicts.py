@@ -18,6 +18,7 @@ from gateway.submissions.verdicts import final_status
 from gateway.submissions.views import submission_detail_of
 from gateway.words.enum_names import mode_name, verdict_name
 from services.executor.core.check.run_verdict import Progress
+from services.executor.core.commands import bench
 from services.executor.core.model.failure import Failure
 from services.executor.core.model.job import CoreJob
 from services.executor.core.model.verdict import Verdict as JudgesVerdict
@@ -104,6 +105,11 @@ def test_a_success_is_shown_for_accepted_alone() -> None:
             *(result.exit_code is ExitCode.ACCEPTED for result in shown_by_the_command(mode, verdict)),
         }
         assert successes == {verdict == VERDICT_ACCEPTED}, (mode, verdict)
+
+
+def test_of_a_sample_alone_the_exit_status_says_so() -> None:
+    results = shown_by_the_command(RunMode.Value("RUN_MODE_FULL"), Verdict.Value("VERDICT_SAMPLE_ONLY"))
+    assert {result.exit_code for result in results} == {ExitCode.SAMPLE_ONLY} == {bench.SAMPLE_ONLY}
 
 
 def test_what_the_scheduler_finishes_is_what_the_command_blames_on_the_submission() -> None:

@@ -6,6 +6,7 @@ import json
 import re
 import sys
 import time
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
@@ -82,9 +83,19 @@ STATES = ("queued", "provisioning", "running", "settling", "finished", "cancelle
 LaunchPlanOption = Annotated[
     Path | None, typer.Option("--launch-plan", help="JSON file with a launch plan, for a source that has only kernels.")
 ]
+_TASK = "task.yml"
+_LISTED = re.compile(
+    r"""["']?name["']?\s*:\s*["']?(?P<name>[\w.-]+\.py)["']?\s*,\s*["']?source["']?\s*:\s*["']?(?P<source>[\w./-]+)"""
+)
+"""A file that task.yml lists."""
+_NOT_OF_THE_PROBLEM = frozenset({"submission.py", "eval.py"})
 ProblemDefOption = Annotated[
     Path | None,
-    typer.Option("--problem-def", help="Python file with a problem class, instead of a problem of the catalogue."),
+    typer.Option(
+        "--problem-def",
+        help="Python file with a problem class, or a folder with KernelBot's task.yml, instead of a problem of the "
+        "catalogue.",
+    ),
 ]
 TimingOption = Annotated[
     TimingMode | None,
@@ -264,7 +275,7 @@ def submit(  # noqa: PLR0913 - an argument for each option
     if profile and mode not in PROFILED_MODES:
         raise InputError("--profile: needs the mode `full`, `benchmark` or `check`")
     plan = plan_of(launch_plan) if launch_plan else None
-    definition = source_of(problem_def) if problem_def else ""
+    definition = definition_of(problem_def) if problem_def else ""
     fallbacks = tuple(fallback_gpu or ())
     resources = Resources(_gpus_of(gpus), fraction, gpu_memory, devices, isolation)
     submission = Submission(
@@ -490,12 +501,27 @@ def source_of(file: Path) -> str:
     except OSError as error:
         raise InputError(f"cannot read {file}: {error.strerror}") from error
     try:
-        text = data.decode("utf-8")
+        text = data.decode("utf-16" if data.startswith((BOM_UTF16_LE, BOM_UTF16_BE)) else "utf-8")
     except UnicodeDecodeError as error:
         raise InputError(f"{file} is not UTF-8 text (byte {error.start}); is it a source file?") from error
     if not text.strip():
         raise InputError(f"{file} is empty")
     return text
+
+
+def definition_of(path: Path) -> str:
+    """The definition in a file, or in the files that KernelBot's task.yml lists; raises InputError.
+
+    `definition_in` of the core (services/executor/core/commands/definition_file.py) does the same.
+    """
+    path = path / _TASK if path.is_dir() else path
+    if path.name != _TASK:
+        return source_of(path)
+    task = source_of(path)
+    listed = {found["name"]: found["source"] for found in _LISTED.finditer(task)}
+    files = {_TASK: task, "reference.py": source_of(path.with_name(listed.pop("reference.py", "reference.py")))}
+    files |= {name: source_of(path.parent / where) for name, where in listed.items() if name not in _NOT_OF_THE_PROBLEM}
+    return "".join(f"# file: {name}\n{text}\n" for name, text in files.items())
 
 
 def plan_of(file: Path) -> dict[str, Any]:

@@ -32,6 +32,7 @@ from services.executor.core.check.side_by_side import share_machine
 from services.executor.core.commands.bench import BAD_USAGE, INFRASTRUCTURE, bench
 from services.executor.core.commands.command_line import parser
 from services.executor.core.commands.compare_command import compare_files
+from services.executor.core.commands.definition_file import definition_in, text_of
 from services.executor.core.commands.isa_command import isa
 from services.executor.core.commands.lint import lint
 from services.executor.core.commands.profile import profile
@@ -61,7 +62,10 @@ from submissions.modes import Mode, TimingMode, timing_number
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command and return its exit status: 0 accepted, 1 not accepted, 2 bad usage, 3 infrastructure."""
+    """Run a command and return its exit status.
+
+    0 accepted, 1 not accepted, 2 bad usage, 3 infrastructure, 7 right, but only the sample could be run.
+    """
     parent = os.getppid()
     words = sys.argv[1:] if arguments is None else arguments
     chosen = parser().parse_args(words)
@@ -100,10 +104,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _read_files(chosen: argparse.Namespace) -> None:
     """Reads the files that the command line names; raises OSError with the name of a file that cannot be read."""
-    chosen.source = chosen.file.read_text("utf-8", errors="replace")
-    for name in ("launch_plan", "problem_def"):
+    chosen.source = text_of(chosen.file)
+    for name, read in (("launch_plan", text_of), ("problem_def", definition_in)):
         file: Path | None = getattr(chosen, name, None)
-        setattr(chosen, f"{name}_text", file.read_text("utf-8", errors="replace") if file else "")
+        setattr(chosen, f"{name}_text", read(file) if file else "")
 
 
 def _certify(chosen: argparse.Namespace, words: Sequence[str]) -> int:

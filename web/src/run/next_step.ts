@@ -14,6 +14,7 @@ const ON_GPU = "Run it on a GPU for a time that has a rank.";
 const AFTER_END: Record<string, string> = {
   CHECKED: "Run it in the mode Full to have it timed.",
   PASSED: "Run it in the mode Full to check every test and to have it timed.",
+  SAMPLE_ONLY: "Add a test case that is small enough to the problem's definition: the sample alone proves nothing.",
   FAILED: "Compare your output with the expected one below.",
   COMPILE_ERROR: "Go to the first line that the compiler names, and run it again.",
   WRONG_ANSWER: "Look at the first elements that differ; the mode Sample shows a small case whole.",

@@ -33,6 +33,7 @@ test.each([
   ["BENCHMARKED", {}, "warn"],
   ["CHECKED", { timing: "UNSPECIFIED" }, "good"],
   ["LATER", { timing: "VALID" }, "bad"],
+  ["SAMPLE_ONLY", { timing: "VALID" }, "warn"],
 ])("%s with %o is %s", (status, timing, kind) => {
   expect(endKind(status, timing)).toBe(kind);
 });

@@ -5,12 +5,15 @@ import type { Timing } from "./frames";
 export type Kind = "good" | "warn" | "bad";
 
 const GOOD = new Set(["ACCEPTED", "CHECKED", "BENCHMARKED", "PASSED", "SANDBOX_SUCCESS"]);
+// Neither proven nor refuted.
+const NEITHER = new Set(["CANCELLED", "SAMPLE_ONLY"]);
 const TITLES: Record<string, string> = {
   ACCEPTED: "Accepted",
   CHECKED: "All tests passed",
   BENCHMARKED: "Measured",
   PASSED: "Sample passed",
   FAILED: "Sample failed",
+  SAMPLE_ONLY: "Only the sample was run",
   SANDBOX_SUCCESS: "Program ran",
   SANDBOX_ERROR: "Program failed",
   SANDBOX_TIMEOUT: "Out of time",
@@ -54,7 +57,7 @@ export function testKind(status: string): { kind: "good" | "bad" | ""; mark: str
 
 export function statusKind(status: string): Kind {
   if (isGood(status)) return "good";
-  return status === "CANCELLED" ? "warn" : "bad";
+  return NEITHER.has(status) ? "warn" : "bad";
 }
 
 // Of a run as a whole: green is for what is proven, so an end whose time is in doubt is never good.

@@ -27,6 +27,7 @@ from services.executor.core.model.verdict import Verdict
 from services.executor.core.problem_host.resolved_problem import substitution_note
 from services.executor.core.timing.case_timing import timing_note
 from services.executor.sandboxes.sandbox import Exit
+from submissions.modes import Mode
 from vocabulary.intervals import interval_of_mean, time_text
 from vocabulary.limits import CUDA
 from vocabulary.verdicts import status_of
@@ -48,6 +49,8 @@ class Progress:
 
     job: CoreJob
     tell: Callable[[Event], None]
+    source_notes: Sequence[str] = ()
+    """Notes about what was left out of the source, or made of it."""
     total_tests: int = 0
     test_results: list[TestResult] = field(default_factory=list[TestResult])
     benchmarked: Benchmarked | None = None
@@ -82,13 +85,14 @@ class Progress:
         return longest - (time.monotonic() - self.begin)
 
     def compiled(self, event: Compiled) -> Compiled:
-        """Returns COMPILED with notes before its warnings, if the sent definition is not used, or it is not said HIP.
+        """Returns COMPILED with notes before its warnings.
 
-        Keeps what AMD's compiler refuses, for the verdict.
+        Notes say if the sent definition is not used, the source is not said to be HIP, or it was changed. Keeps what AMD's
+        compiler refuses, for the verdict.
         """
         self.refused = event.isa.refused
-        notes = (substitution_note(self.report), self._language_note(), self.untaken, event.warnings)
-        return replace(event, warnings="\n".join(filter(None, notes)))
+        said = (substitution_note(self.report), self._language_note(), self.untaken, *self.source_notes)
+        return replace(event, warnings="\n".join(filter(None, (*said, event.warnings))))
 
     def leave(self, session: RunnerSession, *, has_host_code: bool) -> None:
         """Keeps the time of the first call and, if host code of the submission could print, the end of the session."""
@@ -98,7 +102,7 @@ class Progress:
 
     def finished(self, failure: Failure | None) -> Finished:
         """Returns the last event: `failure`, or success if there is none."""
-        verdict = failure.verdict if failure else Verdict.ACCEPTED
+        verdict = self._verdict(failure)
         passed = sum(result.passed for result in self.test_results)
         truncated = self.end is not None and self.end.output_truncated
         return Finished(
@@ -128,11 +132,16 @@ class Progress:
             report={**self.report, **self._benchmark_report(), "verdict": verdict},
         )
 
+    def _verdict(self, failure: Failure | None) -> Verdict:
+        if failure:
+            return failure.verdict
+        is_sample = self.job.mode is not Mode.SAMPLE and self._authored().get("is_sample")
+        return Verdict.SAMPLE_ONLY if is_sample else Verdict.ACCEPTED
+
     def _profile(self, failure: Failure | None) -> Profile | None:
         if not self.job.profile or self.profile is not None:
             return self.profile
-        verdict = failure.verdict if failure else Verdict.ACCEPTED
-        return Profile(ProfileOutcome.SKIPPED, f"not made: the run ended with {verdict}")
+        return Profile(ProfileOutcome.SKIPPED, f"not made: the run ended with {self._verdict(failure)}")
 
     def _benchmark_report(self) -> dict[str, object]:
         """Returns every figure and every sample, which are signed with the rest."""
@@ -176,10 +185,23 @@ class Progress:
         left_out = len(authored.get("cases_left_out", ()))
         if authored.get("is_sample"):
             return f"Only the sample was run, and it is right: no test case was, of {left_out}"
+        if catalogues := authored.get("catalogue_cases"):
+            return (
+                f"The definition's sample is right, and so are {catalogues} cases of the catalogue's problem of that "
+                f"name, which has the same parameters and answers: no test case of its own was run, of {left_out}"
+            )
+        smaller = self._made_smaller(len(authored.get("cases_made_smaller", ())))
         if left_out:
             were = "cases was run, and is" if self.total_tests == 1 else "cases were run, and are"
-            return f"{self.total_tests} of {self.total_tests + left_out} {were} right"
-        return "The only case is right" if self.total_tests == 1 else f"All {self.total_tests} cases are right"
+            return f"{self.total_tests} of {self.total_tests + left_out} {were} right{smaller}"
+        right = "The only case is right" if self.total_tests == 1 else f"All {self.total_tests} cases are right"
+        return f"{right}{smaller}"
+
+    def _made_smaller(self, count: int) -> str:
+        if not count:
+            return ""
+        they = f"{count} of them" if count < self.total_tests else "it was" if count == 1 else "all"
+        return f" ({they} made smaller, as the names say: whole, they are too large for this device)"
 
     def _left_out(self) -> str:
         names: dict[str, list[str]] = {}

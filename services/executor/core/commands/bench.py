@@ -23,6 +23,13 @@ from services.executor.devices.profiling import ProfileClock
 
 _NAME_WIDTH = 48
 ACCEPTED, NOT_ACCEPTED, BAD_USAGE, INFRASTRUCTURE = 0, 1, 2, 3
+SAMPLE_ONLY = 7
+"""The same as the `wavepool` command's."""
+_STATUSES = {
+    Verdict.ACCEPTED: ACCEPTED,
+    Verdict.SAMPLE_ONLY: SAMPLE_ONLY,
+    Verdict.INFRA_ERROR: INFRASTRUCTURE,
+}
 
 
 async def bench(
@@ -50,9 +57,7 @@ async def bench(
         return NOT_ACCEPTED
     if as_json:
         _say(sys.stdout, canonical_json(plain(finished)))
-    if finished.verdict is Verdict.INFRA_ERROR:
-        return INFRASTRUCTURE
-    return ACCEPTED if finished.verdict is Verdict.ACCEPTED else NOT_ACCEPTED
+    return _STATUSES.get(finished.verdict, NOT_ACCEPTED)
 
 
 @singledispatch

@@ -16,6 +16,8 @@ from services.executor.devices.plugins import device_names
 from submissions.modes import Mode, TimingMode
 from vocabulary.limits import DEFAULT_DTYPE
 
+_DEFINITION = "a problem of your own: Python source of a problem class, or a folder with KernelBot's task.yml"
+
 
 def parser() -> ArgumentParser:
     """Returns the parser of all commands, with their options."""
@@ -81,7 +83,7 @@ def _add_bench(one: ArgumentParser) -> None:
         help="make the same inputs again: any text, or the `seed` of a report (they are from entropy otherwise)",
     )
     one.add_argument("--launch-plan", type=Path, help="JSON: the file has kernels only, and is launched by this plan")
-    one.add_argument("--problem-def", type=Path, help="a problem of your own: Python source of a problem class")
+    one.add_argument("--problem-def", type=Path, help=_DEFINITION)
     one.add_argument("--profile", action="store_true", help="then show the kernels with their times, by a profiler")
     one.add_argument("--json", action="store_true", help="print the last event as JSON, stages to stderr")
 

@@ -32,6 +32,8 @@ class Verdict(StrEnum):
     """A whole program printed too much. For a solution this is a flag, not a verdict."""
     TIMING_INVALID = "TIMING_INVALID"
     """The claimed times cannot be true. Unstable or unproven times are not a verdict (`Timing`)."""
+    SAMPLE_ONLY = "SAMPLE_ONLY"
+    """The sample of the problem definition that came with the submission is right, and no test case could be run."""
     PROBLEM_ERROR = "PROBLEM_ERROR"
     """The problem definition that came with the submission cannot be used; the reason says why."""
     CANCELLED = "CANCELLED"

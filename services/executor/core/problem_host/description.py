@@ -24,6 +24,9 @@ _ROLES = ("input", "output", "extra")
 _LAST_RESORT_FACTOR = 6
 """A published class needs it: its smallest case, products of 2,048 x 2,048 triangles, has 2.9e9 operations, not 5e8."""
 
+_SMALLER_FACTOR = 5
+"""With it a product has sides of 256, which are several tiles, and is checked in some tenths of a second."""
+
 
 @dataclass(frozen=True)
 class CaseSize:
@@ -71,6 +74,12 @@ class CaseLimits:
         input_bytes = min(_LAST_RESORT_FACTOR * self.input_bytes, most_bytes)
         return replace(self, input_bytes=input_bytes, operations=_LAST_RESORT_FACTOR * self.operations)
 
+    @property
+    def for_smaller_cases(self) -> CaseLimits:
+        """The limits of cases that are made smaller: they only have to show that the answers are right."""
+        parts = {"input_bytes": self.input_bytes, "operations": self.operations, "seconds": self.seconds}
+        return replace(self, **{name: limit / _SMALLER_FACTOR for name, limit in parts.items()})
+
     def exceeded_by(self, size: CaseSize) -> str:
         """Says to people what is too large; empty if nothing is known to be."""
         if size.input_bytes is not None and size.input_bytes > self.input_bytes:
@@ -86,6 +95,8 @@ class Description:
     """The parameters of `solution`, and the output shapes of the cases that were kept."""
 
     parameters: tuple[Parameter, ...]
+    data: tuple[int, ...] = ()
+    """The places of those parameters that are a contest's data, in its order; empty if that is not known."""
     shapes: dict[int, list[tuple[int, ...]]] = field(default_factory=dict[int, list[tuple[int, ...]]])
 
     @classmethod
@@ -97,7 +108,7 @@ class Description:
         parameters = tuple(_parameter(item) for item in cast("list[Any]", listed))
         if len({parameter.name for parameter in parameters}) != len(parameters):
             raise definition_failure("has two parameters of one name", "answer")
-        return cls(parameters)
+        return cls(parameters, _data(answer.get("data"), len(parameters)))
 
     @property
     def outputs(self) -> list[Parameter]:
@@ -142,6 +153,27 @@ def case_values(parameters: Sequence[Parameter], listed: object, payload: bytear
     if offset != len(payload):
         raise definition_failure("gives arrays of other sizes than it says", "answer")
     return values
+
+
+def tensors_as_they_lie(parameters: Sequence[Parameter], listed: object) -> dict[str, tuple[list[int], list[int]]]:
+    """Sizes and strides of the tensors that say so, by name; raises Failure if they leave their array."""
+    found: dict[str, tuple[list[int], list[int]]] = {}
+    items = cast("list[Any]", listed) if isinstance(listed, list) else []
+    for parameter, item in zip(parameters, items, strict=False):
+        fields = cast("dict[str, Any]", item) if isinstance(item, dict) else {}
+        if parameter.pointer and "strides" in fields:
+            sizes, strides = _shape(fields.get("sizes")), _shape(fields["strides"])
+            last = sum((size - 1) * stride for size, stride in zip(sizes, strides, strict=False))
+            elements = math.prod(_shape(fields.get("shape")))
+            if len(sizes) != len(strides) or math.prod(sizes) != elements or (elements and last >= elements):
+                raise definition_failure(f"gives strides of `{parameter.name}` that leave its array", "answer")
+            found[parameter.name] = [*sizes], [*strides]
+    return found
+
+
+def _data(listed: object, count: int) -> tuple[int, ...]:
+    places = cast("list[Any]", listed) if isinstance(listed, list) else []
+    return tuple(place for place in places if type(place) is int and 0 <= place < count)
 
 
 def _array(parameter: Parameter, shape: object, payload: bytearray, offset: int) -> NDArray[Any]:

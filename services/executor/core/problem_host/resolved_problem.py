@@ -17,13 +17,14 @@ from services.executor.core.launching.launched_problem import launched
 from services.executor.core.model.failure import Failure, InfrastructureFailure
 from services.executor.core.model.job import CoreJob
 from services.executor.core.model.limits import StageLimits
-from services.executor.core.problem_host.authors_problem import authors_problem
+from services.executor.core.problem_host.authors_problem import AuthorsProblem, authors_problem
+from services.executor.core.problem_host.catalogue_cases import with_catalogue_cases
 from services.executor.core.problem_host.description import CaseLimits
 from services.executor.core.problem_host.host import HostLimits, MissingPackageError, open_host
 from services.executor.core.problem_host.interpreter import TorchMissingError, torch_python
 from services.executor.core.sandbox.run_place import PlaceContext
 from services.executor.core.sandbox.scratch import ScratchFolder, memory_parent
-from submissions.modes import Mode
+from submissions.modes import TIMED_MODES, Mode
 
 _LARGEST_CASES = {
     SizeSet.CPU: CaseLimits(80 << 20, 5e8, seconds=5.0),
@@ -89,7 +90,16 @@ async def _authored(
     with ScratchFolder(memory_parent(context.scratch_parent)) as folder:
         async with open_host(context.sandbox, python, job.problem_definition, _limits(context.limits), folder) as host:
             try:
-                problem = authors_problem(host, job.dtype, limits, sample_only=job.mode is Mode.SAMPLE)
+                problem = authors_problem(
+                    host,
+                    job.dtype,
+                    limits,
+                    sample_only=job.mode is Mode.SAMPLE,
+                    is_timed=job.mode in TIMED_MODES,
+                )
+                own_cases = 0 if problem.sample_case else len(problem.sizes.of(job.size_set))
+                if not own_cases and job.mode is not Mode.SAMPLE:
+                    problem = _with_catalogue_cases(problem, job, context)
             except MissingPackageError as error:
                 problem, missing = None, error
             else:
@@ -97,11 +107,22 @@ async def _authored(
                     "sha256": _sha256(job.problem_definition),
                     "torch": python.version,
                     "cases_left_out": [asdict(one) for one in problem.left_out],
+                    "cases_made_smaller": [asdict(one) for one in problem.shrunk],
+                    "catalogue_cases": 0 if own_cases else len(problem.sizes.of(job.size_set)) - 1,
                     "is_sample": problem.sample_case is not None,
                 }
                 yield problem
                 return
     yield _substitute(job, context, report, missing.package, missing)
+
+
+def _with_catalogue_cases(problem: AuthorsProblem, job: CoreJob, context: DefinitionContext) -> AuthorsProblem:
+    """The problem with cases of the catalogue's problem of that name, if they are for the same problem."""
+    try:
+        catalogue = variant_of(context.find_problem(job.problem), job.dtype)
+    except (CatalogueError, UnknownElementTypeError):
+        return problem
+    return with_catalogue_cases(problem, catalogue, job.size_set) or problem
 
 
 def _substitute(

@@ -21,12 +21,14 @@ from author_class import loaded
 from deadline import TooLongError, at_most
 from operation_count import OperationCount
 from problem import DTYPES, Problem
+from shrinking import shrunk
 from signature import DefinitionError, Parameter, as_passed, parameters_of, passed, settle_type
 
 torch: Any = importlib.import_module("torch")
 _DTYPES = {"float32": "float", "float64": "double", "float16": "half", "bfloat16": "__hip_bfloat16"}
 _MOST_DEBUG = 16 << 10
 _SAMPLE = -1
+_ADOPTED = -2, 0
 _WITHOUT_DATA_SECONDS = 2.0
 """The longest time to measure a case with tensors that have no elements."""
 
@@ -46,6 +48,7 @@ class Answers:
             self._definition = loaded(source)
         self._without_data: Any = None
         self._dtype: Any = torch.float32
+        self._factors: dict[int, tuple[int, int]] = {}
         self._place: tuple[int, int] | None = None
         self._case: dict[str, Any] = {}
         self._inputs: tuple[Any, ...] = ()
@@ -57,27 +60,31 @@ class Answers:
     def to(self, question: dict[str, Any], payload: bytearray) -> tuple[dict[str, Any], list[bytes]]:
         """Answer a question; returns the answer's object and the bytes of its arrays."""
         place = int(question.get("case", 0)), int(question.get("seed", 0))
-        if question["ask"] == "size":
-            return self._size(place[0], float(question["seconds"])), []
+        if question["ask"] in {"size", "shrink"}:
+            return self._sized(place[0], question), []
         with torch.no_grad(), host_processor.HostProcessorMode():
             match question["ask"]:
                 case "open":
-                    return self._open(str(question["dtype"])), []
+                    return self._open(str(question["dtype"]), is_timed=bool(question.get("is_timed"))), []
                 case "describe":
                     return self._describe(*place, float(question["seconds"])), []
                 case "inputs":
                     return self._values(*place)
                 case "reference":
+                    if values := question.get("values"):
+                        place = self._adopt(values, payload)
                     self._work_out(*place)
                     outputs = _tuple(self._expected)
-                    return {"shapes": [list(output.shape) for output in outputs]}, [_bytes_of(o) for o in outputs]
+                    shapes = [list(output.shape) for output in outputs]
+                    return {"shapes": shapes}, [_bytes_of(output.contiguous()) for output in outputs]
                 case "verify":
                     return self._verdict(payload), []
                 case other:
                     raise DefinitionError(f"the judge asked {other!r}")
 
-    def _open(self, dtype: str) -> dict[str, Any]:
+    def _open(self, dtype: str, *, is_timed: bool) -> dict[str, Any]:
         self._dtype = DTYPES[_DTYPES.get(dtype, "float")]
+        self._definition.is_timed = is_timed
         cases = self._cases(self._definition, 0)
         names = [str(case.get("name", f"case {at + 1}"))[:200] for at, case in enumerate(cases)]
         return {
@@ -97,9 +104,10 @@ class Answers:
             ):
                 # A second instance, as it may keep such tensors for later.
                 definition = self._without_data = self._without_data or loaded(self._source)
+                definition.is_timed = self._definition.is_timed
                 drawn = self._drawn(definition, case, 0)
                 size["flops"] = _flops(definition, drawn)
-                inputs = _inputs_of(drawn)
+                inputs = _inputs_of(definition, drawn)
                 size["bytes"] = _bytes_in(inputs)
                 size["operations"] = size["flops"] or None
                 if not size["flops"]:
@@ -109,6 +117,19 @@ class Answers:
         except (Exception, TooLongError):  # noqa: BLE001  what cannot be done without data is done with it
             return size
         return size
+
+    def _sized(self, case: int, question: dict[str, Any]) -> dict[str, Any]:
+        seconds = float(question["seconds"])
+        if question["ask"] == "size":
+            return self._size(case, seconds)
+        return self._shrink(case, (int(question["factor"]), int(question["alignment"])), seconds)
+
+    def _shrink(self, case: int, factor: tuple[int, int], seconds: float) -> dict[str, Any]:
+        """Divides the numbers of a case by about a factor from now on; 1 restores them. Gives its size, and them."""
+        self._factors[case], self._place = factor, None
+        with torch.no_grad(), host_processor.HostProcessorMode():
+            _, numbers = shrunk(self._cases(self._definition, 0)[case], *factor)
+        return {**self._size(case, seconds), "numbers": numbers} if numbers else {"numbers": ""}
 
     def _describe(self, case: int, seed: int, seconds: float) -> dict[str, Any]:
         """Make a case's inputs and reference outputs within `seconds`, and describe them."""
@@ -130,14 +151,19 @@ class Answers:
                 for at, p in enumerate(self._parameters)
             ],
             "shapes": [list(output.shape) for output in outputs],
+            "data": self._definition.data_places(len(self._inputs)),
             "bytes": _bytes_in(self._inputs),
             "flops": flops,
             "operations": flops if count is None else count.total,
         }
 
     def _drawn(self, definition: Any, case: int, seed: int) -> dict[str, Any]:  # noqa: ANN401
-        """A test case, or the sample."""
-        return self._sample(definition, seed) if case == _SAMPLE else self._cases(definition, seed)[case]
+        """A test case, made smaller if it was shrunk, or the sample."""
+        if case == _SAMPLE:
+            return self._sample(definition, seed)
+        drawn = self._cases(definition, seed)[case]
+        factor, alignment = self._factors.get(case, (1, 1))
+        return shrunk(drawn, factor, alignment)[0] if factor > 1 else drawn
 
     def _cases(self, definition: Any, seed: int) -> list[dict[str, Any]]:  # noqa: ANN401
         _seed_all(seed)
@@ -160,7 +186,7 @@ class Answers:
             return
         self._place, self._expected = None, None
         self._case = self._drawn(self._definition, case, seed)
-        self._inputs = _inputs_of(self._case)
+        self._inputs = _inputs_of(self._definition, self._case)
         self._place = case, seed
 
     def _work_out(self, case: int, seed: int) -> None:
@@ -172,11 +198,28 @@ class Answers:
         outputs = _tuple(answer)
         if not outputs or not all(torch.is_tensor(output) for output in outputs):
             raise DefinitionError("reference_solution must return a tensor, or a tuple of tensors")
+        self._definition.settle(self._case)
         if not self._parameters:
             self._parameters = self._resolved(outputs)
         declared = self._parameters[len(self._given()) :]
         outputs = tuple(as_passed(o, p.ctype).cpu() for p, o in zip(declared, outputs, strict=False))
         self._expected = outputs if isinstance(answer, tuple | list) else outputs[0]
+
+    def _adopt(self, values: list[Any], payload: bytearray) -> tuple[int, int]:
+        """Take inputs that the judge has drawn, and return their place."""
+        if not self._takes_numbers:
+            raise DefinitionError("the reference takes numbers that `solution` does not take")
+        inputs: list[Any] = []
+        at = 0
+        for parameter, value in zip(self._parameters, values, strict=False):
+            if "shape" not in value:
+                inputs.append(value["value"])
+                continue
+            like = torch.empty(value["shape"], dtype=DTYPES[parameter.ctype])
+            inputs.append(_tensor_of(payload, at, like).clone().cuda())
+            at += like.numel() * like.element_size()
+        self._inputs, self._place, self._expected = tuple(inputs), _ADOPTED, None
+        return _ADOPTED
 
     def _resolved(self, outputs: tuple[Any, ...]) -> list[Parameter]:
         parameters, passed_values = self._matched(outputs, takes_numbers=True)
@@ -199,14 +242,21 @@ class Answers:
 
     def _matched(self, outputs: tuple[Any, ...], *, takes_numbers: bool) -> tuple[list[Parameter], list[Any]]:
         """The parameters, and the values that would be passed for them."""
-        given = [takes_numbers or torch.is_tensor(value) for value in self._inputs]
+        given = self._is_given(takes_numbers=takes_numbers)
         parameters = parameters_of(self._definition, given, len(outputs))
         values = [*itertools.compress(self._inputs, given), *outputs]
         return parameters, [*values, *self._extras(parameters[len(values) :])]
 
     def _given(self) -> tuple[Any, ...]:
         """The inputs that `solution` takes too."""
-        return self._inputs if self._takes_numbers else tuple(filter(torch.is_tensor, self._inputs))
+        return tuple(itertools.compress(self._inputs, self._is_given(takes_numbers=self._takes_numbers)))
+
+    def _is_given(self, *, takes_numbers: bool) -> list[bool]:
+        """For each input of the reference, whether `solution` takes it as an input too."""
+        returned = self._definition.returned_inputs
+        return [
+            at not in returned and (takes_numbers or torch.is_tensor(value)) for at, value in enumerate(self._inputs)
+        ]
 
     def _values(self, case: int, seed: int) -> tuple[dict[str, Any], list[bytes]]:
         """All values that are passed to `solution` but the outputs."""
@@ -215,7 +265,7 @@ class Answers:
         rest = self._parameters[len(given) + self._output_count :]
         named = [*self._parameters[: len(given)], *rest]
         values = [passed(p, v) for p, v in zip(named, [*given, *self._extras(rest)], strict=True)]
-        listed = [{"shape": list(v.shape)} if torch.is_tensor(v) else {"value": v} for v in values]
+        listed = [_described(v) if torch.is_tensor(v) else {"value": v} for v in values]
         return {"values": listed}, [_bytes_of(v) for v in values if torch.is_tensor(v)]
 
     def _extras(self, rest: list[Parameter]) -> list[Any]:
@@ -268,10 +318,10 @@ def _seed_all(seed: int) -> None:
         sys.modules["numpy"].random.seed(seed % (1 << 32))
 
 
-def _inputs_of(case: dict[str, Any]) -> tuple[Any, ...]:
+def _inputs_of(definition: Any, case: dict[str, Any]) -> tuple[Any, ...]:  # noqa: ANN401
     if not callable(case.get("create_inputs")):
         raise DefinitionError("a test case needs `create_inputs`, which gives a tuple of tensors and numbers")
-    return _tuple(case["create_inputs"]())
+    return definition.inputs_of(case)
 
 
 def _flops(definition: Any, case: dict[str, Any]) -> float:  # noqa: ANN401
@@ -284,8 +334,22 @@ def _bytes_in(inputs: tuple[Any, ...]) -> int:
 
 
 def _bytes_of(tensor: Any) -> bytes:  # noqa: ANN401
-    flat = tensor.detach().contiguous()
+    flat = _as_it_lies(tensor.detach())
     return ctypes.string_at(flat.data_ptr(), flat.numel() * flat.element_size()) if flat.numel() else b""
+
+
+def _as_it_lies(tensor: Any) -> Any:  # noqa: ANN401
+    """A contiguous tensor with the same bytes in memory, as far as they lie without gaps: `a.T` is not turned."""
+    order = sorted(range(tensor.dim()), key=lambda at: (-tensor.stride(at), at))
+    lying = tensor.permute(order)
+    return lying if lying.is_contiguous() else tensor.contiguous()
+
+
+def _described(tensor: Any) -> dict[str, Any]:  # noqa: ANN401
+    """The shape that the bytes lie in, and the tensor's own sizes and strides."""
+    lying = _as_it_lies(tensor)
+    seen = tensor if lying.data_ptr() == tensor.data_ptr() else lying
+    return {"shape": list(lying.shape), "sizes": list(seen.shape), "strides": list(seen.stride())}
 
 
 def _tensor_of(payload: bytearray, offset: int, like: Any) -> Any:  # noqa: ANN401

@@ -20,6 +20,11 @@ DTYPES: dict[str, Any] = {
     "float16": torch.float16,
     "__hip_bfloat16": torch.bfloat16,
     "hip_bfloat16": torch.bfloat16,
+    "__nv_bfloat16": torch.bfloat16,
+    "__hip_fp8_e4m3_fnuz": torch.float8_e4m3fnuz,
+    "__hip_fp8_e5m2_fnuz": torch.float8_e5m2fnuz,
+    "__hip_fp8_e4m3": torch.float8_e4m3fn,
+    "__hip_fp8_e5m2": torch.float8_e5m2,
     "bool": torch.bool,
     "int": torch.int32,
     "int8_t": torch.int8,
@@ -35,12 +40,22 @@ DTYPES: dict[str, Any] = {
     "size_t": torch.uint64,
 }
 
+# Other names of types, as torch and people write them.
+ALIASES = {
+    "bfloat16": "__hip_bfloat16",
+    "nv_bfloat16": "__hip_bfloat16",
+    "float8_e4m3fnuz": "__hip_fp8_e4m3_fnuz",
+    "float8_e5m2fnuz": "__hip_fp8_e5m2_fnuz",
+    "float8_e4m3fn": "__hip_fp8_e4m3",
+    "float8_e5m2": "__hip_fp8_e5m2",
+}
 # Narrow types; torch has several of each name, and the bytes of any of them are passed.
 OPAQUE = frozenset({"float8", "float4"})
 # The types that authors make tensors of, if they differ from those that are passed: torch does little with unsigned
 # numbers. The bits are the same.
 _AUTHORS_DTYPES = {
     **DTYPES,
+    **{alias: DTYPES[name] for alias, name in ALIASES.items()},
     "uint32_t": torch.int32,
     "uint64_t": torch.int64,
     "size_t": torch.int64,
@@ -56,6 +71,10 @@ class Problem:
     is_exact = False
     time_limit: float = 100.0
     parameters: list[dict[str, Any]] | None = None
+    is_timed = False
+    """Set by us: True if the run times calls."""
+    returned_inputs: frozenset[int] = frozenset()
+    """The places of inputs that the reference returns, which are outputs of `solution`."""
     call_seed = 0
     """Set by us, differently for each call; the result of `get_seed` changes with it."""
 
@@ -93,6 +112,19 @@ class Problem:
         """The parameters after the outputs. If a class does not define this, the test case has them by name."""
         del test_case
         return []
+
+    def inputs_of(self, test_case: dict[str, Any]) -> tuple[Any, ...]:
+        """The inputs of the reference for a test case."""
+        return _tuple(test_case["create_inputs"]())
+
+    def data_places(self, inputs: int) -> list[int]:
+        """The places of those parameters that are a contest's data; empty if the class is none of a contest."""
+        del inputs
+        return []
+
+    def settle(self, test_case: dict[str, Any]) -> None:
+        """Called once the reference of a case is known."""
+        del test_case
 
     def verify_result(self, expected: Any, actual: Any) -> tuple[bool, dict[str, Any]]:  # noqa: ANN401
         """Compares with the reference: the outputs must be close or, if the problem is exact, equal."""

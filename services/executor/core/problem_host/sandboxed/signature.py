@@ -11,7 +11,7 @@ import inspect
 from dataclasses import dataclass
 from typing import Any
 
-from problem import DTYPES, OPAQUE
+from problem import ALIASES, DTYPES, OPAQUE
 
 torch: Any = importlib.import_module("torch")
 
@@ -72,6 +72,7 @@ def _declared(item: Any, at: int) -> Parameter:  # noqa: ANN401
         name, ctype, pointer = str(item["name"]), item["type"], bool(item["pointer"])
     except (TypeError, KeyError) as error:
         raise DefinitionError(f"parameters[{at}] needs name, type and pointer") from error
+    ctype = ALIASES.get(ctype, ctype)
     if ctype in OPAQUE and pointer:
         ctype = "uint8_t"
     if ctype not in DTYPES:

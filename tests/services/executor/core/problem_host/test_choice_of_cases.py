@@ -19,7 +19,7 @@ from tests.needs import torch_program
 pytestmark = pytest.mark.torch
 
 SHORTEST_PATHS = (Path(__file__).parents[1] / "definitions" / "shortest_paths.py").read_text()
-BASE = """
+SHRINKABLE = """
 import torch
 from problem import Problem
 class mine(Problem):
@@ -37,6 +37,15 @@ class mine(Problem):
     def reference_solution(self, x):
         return torch.relu(x)
 """
+FIXED = """
+class Fixed:
+    def __init__(self, create):
+        self.create = create
+    def __call__(self):
+        return self.create()
+"""
+BASE = FIXED + SHRINKABLE.replace("lambda n=n: self.create(n)", "Fixed(lambda n=n: self.create(n))")
+"""Its sizes are not the numbers of a function, so no case can be made smaller."""
 
 
 async def chosen(
@@ -63,7 +72,8 @@ async def test_what_no_memory_holds_is_never_made(context: RunContext) -> None:
 
 
 async def test_what_cannot_be_measured_without_data_is_measured_with_it(context: RunContext) -> None:
-    problem, left_out, names = await chosen(context, SHORTEST_PATHS)
+    whole = SHORTEST_PATHS.replace("lambda n=n: (self._graph(n),)", "Fixed(lambda n=n: (self._graph(n),))")
+    problem, left_out, names = await chosen(context, FIXED + whole)
     assert names == ["n = 40", "n = 17"]
     assert list(left_out) == ["n = 900"]
     # Which comes first depends on the machine.
@@ -143,3 +153,40 @@ async def test_no_case_is_taken_that_the_host_cannot_send_at_once(context: RunCo
 async def test_for_the_sample_alone_no_case_is_looked_at(context: RunContext) -> None:
     problem, left_out, names = await chosen(context, BASE, Mode.SAMPLE)
     assert (names, left_out, list(problem.case_sizes)) == (["sample"], {}, [-1])
+
+
+async def test_cases_that_are_too_large_run_with_smaller_numbers_if_create_inputs_takes_them(
+    context: RunContext,
+) -> None:
+    problem, left_out, names = await chosen(context, SHRINKABLE)
+    assert left_out == {}
+    # It is the first half of a half that is below a fifth of the limit of 80 MiB.
+    assert names == ["1073741824, made smaller: n=4194304", "3", "17179869184, made smaller: n=4194304", "1000"]
+    assert problem.case_sizes[0].input_bytes == 4 * 4194304
+    first = problem.shrunk[0]
+    assert (first.name, first.numbers) == ("1073741824", "n=4194304")
+    assert first.reason == "4,096 MiB of inputs, of at most 80 MiB"
+
+
+async def test_smaller_numbers_keep_their_divisors_and_odd_ones_stay_odd(context: RunContext) -> None:
+    sizes = SHRINKABLE.replace("1 << 30, 3, 1 << 34, 1000", "3 * 64 * 10**6, 10**8 + 1")
+    _, _, names = await chosen(context, sizes)
+    made = [int(name.rpartition("=")[2]) for name in names]
+    assert made[0] % 64 == 0
+    assert made[1] % 2 == 1
+
+
+async def test_a_field_that_create_inputs_does_not_take_keeps_a_case_whole(context: RunContext) -> None:
+    other = SHRINKABLE.replace('"name": str(n), "n": n,', '"name": str(n), "n": n, "bytes": 4 * n,')
+    _, left_out, names = await chosen(context, other)
+    assert names == ["3", "1000"]
+    assert list(left_out) == ["1073741824", "17179869184"]
+
+
+async def test_a_reference_that_cannot_do_smaller_sizes_leaves_its_case_out(context: RunContext) -> None:
+    only = SHRINKABLE.replace(
+        "return torch.relu(x)", "assert len(x) in (2, 3, 1000, 1 << 30, 1 << 34)\n        return torch.relu(x)"
+    )
+    _, left_out, names = await chosen(context, only)
+    assert names == ["3", "1000"]
+    assert left_out["1073741824"] == "4,096 MiB of inputs, of at most 80 MiB"

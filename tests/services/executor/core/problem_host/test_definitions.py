@@ -28,7 +28,11 @@ pytestmark = [pytest.mark.torch, pytest.mark.timeout(300)]
 
 DEFINITIONS = Path(__file__).parents[1] / "definitions"
 RELU = (DEFINITIONS / "relu.hip").read_text()
-STYLES = ["relu", "matmul", "argmax", "softmax", "older_relu", "min_and_max", "everything", "shortest_paths"]
+STYLES = [
+    *("relu", "matmul", "argmax", "softmax", "older_relu", "min_and_max", "everything", "shortest_paths"),
+    # Its input is a transposed tensor, which is passed as it lies in memory.
+    "column_major",
+]
 BASE = """
 import gc, os, socket, sys, time
 import torch
@@ -57,9 +61,14 @@ def hurried(context: RunContext, **limits: float) -> RunContext:
 
 
 async def judged(
-    context: RunContext, definition: str, source: str = RELU, mode: Mode = Mode.CHECK, dtype: str = "float32"
+    context: RunContext,
+    definition: str,
+    source: str = RELU,
+    mode: Mode = Mode.CHECK,
+    dtype: str = "float32",
+    name: str = "of-my-own",
 ) -> events.Finished:
-    job = CoreJob(source, mode, "of-my-own", dtype, problem_definition=definition)
+    job = CoreJob(source, mode, name, dtype, problem_definition=definition)
     finished = await run(job, context, lambda _: None)
     assert message_of(finished).finished.message
     return finished
@@ -72,7 +81,7 @@ async def test_that_a_definition_is_read_is_the_first_event(with_torch: RunConte
     assert isinstance(seen[1], events.Compiling)
 
 
-@pytest.mark.parametrize("definition", sampled(STYLES, ["everything", "older_relu", "shortest_paths"]))
+@pytest.mark.parametrize("definition", sampled(STYLES, ["everything", "older_relu", "shortest_paths", "column_major"]))
 async def test_a_definition_in_the_seeds_style_is_used(with_torch: RunContext, definition: str) -> None:
     text, kernel = (DEFINITIONS / f"{definition}.py").read_text(), definition.removeprefix("older_")
     source = (DEFINITIONS / f"{kernel}.hip").read_text()
@@ -86,8 +95,54 @@ async def test_a_definition_in_the_seeds_style_is_used(with_torch: RunContext, d
     assert said["torch"] == torch_python(torch_program()).version
 
 
-async def test_cases_that_are_too_large_here_are_left_out_and_named(with_torch: RunContext) -> None:
+FIXED = """
+class Fixed:
+    def __init__(self, create):
+        self.create = create
+    def __call__(self):
+        return self.create()
+"""
+ONE_TILE = """
+#include <hip/hip_runtime.h>
+__global__ void k(const float* in, float* out, size_t n) {
+    const size_t i = threadIdx.y * n + threadIdx.x;
+    out[i] = in[i] > 0 ? in[i] : 0;
+}
+extern "C" void solution(const float* in, float* out, size_t n, size_t m) {
+    k<<<1, dim3(n < 32 ? n : 32, m < 32 ? m : 32)>>>(in, out, n);
+}
+"""
+
+
+def whole(definition: str) -> str:
+    """The definition of relu.py with sizes that cannot be made smaller."""
+    create = "lambda m=m, n=n, seed=seed: (self._draw(m, n, seed),)"
+    assert create in definition
+    return FIXED + definition.replace(create, f"Fixed({create})")
+
+
+async def test_cases_that_are_too_large_here_are_made_smaller_and_their_sizes_are_named(with_torch: RunContext) -> None:
     finished = await judged(with_torch, (DEFINITIONS / "relu.py").read_text())
+    assert finished.verdict is Verdict.ACCEPTED
+    names = [result.name for result in finished.test_results]
+    assert names == ["64x33", "128x100", "4096x8192, made smaller: m=1024, n=2048"]
+    assert finished.message.startswith("All 3 cases are right (1 of them made smaller, as the names say")
+    smaller = finished.report["problem_definition"]["cases_made_smaller"]  # type: ignore[index]
+    assert smaller == [
+        {"name": "4096x8192", "numbers": "m=1024, n=2048", "reason": "128 MiB of inputs, of at most 80 MiB"}
+    ]
+
+
+async def test_a_kernel_of_one_tile_is_wrong_although_every_case_is_too_large(with_torch: RunContext) -> None:
+    large = (DEFINITIONS / "relu.py").read_text().replace("(64, 33), (128, 100), (4096, 8192)", "(4096, 8192),")
+    finished = await judged(with_torch, large, ONE_TILE)
+    assert finished.verdict is Verdict.WRONG_ANSWER, finished
+    sample = await judged(with_torch, large, ONE_TILE, Mode.SAMPLE)
+    assert sample.verdict is Verdict.ACCEPTED, "the sample does not show it"
+
+
+async def test_cases_that_are_too_large_here_are_left_out_and_named(with_torch: RunContext) -> None:
+    finished = await judged(with_torch, whole((DEFINITIONS / "relu.py").read_text()))
     left_out = finished.report["problem_definition"]["cases_left_out"]  # type: ignore[index]
     assert left_out == [{"name": "4096x8192", "reason": "128 MiB of inputs, of at most 80 MiB"}]
     assert "2 of 3 cases were run, and are right" in finished.message
@@ -97,8 +152,27 @@ async def test_cases_that_are_too_large_here_are_left_out_and_named(with_torch: 
 async def test_how_much_was_run_is_said_of_one_case_and_of_none(with_torch: RunContext) -> None:
     assert (await judged(with_torch, BASE)).message.startswith("The only case is right.")
     large = (DEFINITIONS / "relu.py").read_text().replace("(64, 33), (128, 100), (4096, 8192)", "(4096, 8192),")
-    message = (await judged(with_torch, large)).message
+    finished = await judged(with_torch, whole(large))
+    assert (finished.verdict, finished.status) == (Verdict.SAMPLE_ONLY, "SAMPLE_ONLY")
+    assert (await judged(with_torch, whole(large), mode=Mode.SAMPLE)).status == "PASSED"
+    message = finished.message
     assert message.startswith("Only the sample was run, and it is right: no test case was, of 1. Left out: `4096x8192`")
+
+
+async def test_the_catalogues_cases_are_run_if_only_the_sample_could_be_and_the_problem_is_the_same(
+    with_torch: RunContext,
+) -> None:
+    large = (DEFINITIONS / "relu.py").read_text().replace("(64, 33), (128, 100), (4096, 8192)", "(4096, 8192),")
+    wrong = await judged(with_torch, whole(large), ONE_TILE, name="relu")
+    assert wrong.verdict is Verdict.WRONG_ANSWER, wrong
+    right = await judged(with_torch, whole(large), name="relu")
+    assert right.verdict is Verdict.ACCEPTED, right
+    assert "cases of the catalogue's problem of that name" in right.message
+    assert [result.name.endswith(", of the catalogue") for result in right.test_results][:2] == [False, True]
+    other = whole(large).replace(
+        "return torch.relu(input_matrix)", "return torch.relu(input_matrix) - (input_matrix > 4.5).float()"
+    )
+    assert (await judged(with_torch, other, name="relu")).verdict is Verdict.SAMPLE_ONLY, "it is another problem"
 
 
 async def test_outputs_are_zero_before_each_timed_call(with_torch: RunContext) -> None:
