@@ -24,9 +24,12 @@ export function download(name: string, content: string, type = "text/plain"): vo
 }
 
 function decoded(bytes: ArrayBuffer): string | null {
-  if (new Uint8Array(bytes).includes(0)) return null;
+  const [first, second] = new Uint8Array(bytes);
+  const encoding =
+    first === 0xff && second === 0xfe ? "utf-16le" : first === 0xfe && second === 0xff ? "utf-16be" : "utf-8";
   try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    const text = new TextDecoder(encoding, { fatal: true }).decode(bytes);
+    return text.includes("\0") ? null : text;
   } catch {
     return null;
   }

@@ -87,8 +87,8 @@ class Progress:
     def compiled(self, event: Compiled) -> Compiled:
         """Returns COMPILED with notes before its warnings.
 
-        Notes say if the sent definition is not used, the source is not said to be HIP, or it was changed. Keeps what AMD's
-        compiler refuses, for the verdict.
+        Notes say if the sent definition is not used, the source is not said to be HIP, or it was changed. What AMD's
+        compiler refuses is kept for the verdict.
         """
         self.refused = event.isa.refused
         said = (substitution_note(self.report), self._language_note(), self.untaken, *self.source_notes)

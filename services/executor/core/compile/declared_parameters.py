@@ -37,7 +37,8 @@ BLAMABLE = frozenset(
 )
 """Verdicts that wrong parameters can cause."""
 
-_DEFINITION = re.compile(r"\bsolution\s*\((?P<parameters>[^(){};]*)\)\s*(?:noexcept\s*)?\{")
+_DEFINITION = r"\b{}\s*\((?P<parameters>[^(){{}};]*)\)\s*(?:noexcept\s*)?\{{"
+_SOLUTION, _SOLVE = "solution", "solve"
 _WORD = re.compile(r"[A-Za-z_]\w*|[*&]|\[[^\]]*\]")
 _QUALIFIERS = frozenset({"const", "volatile", "restrict", "__restrict__", "__restrict", "struct", "signed", "std"})
 _TYPES = {
@@ -84,9 +85,37 @@ def signature_hint(source: str, parameters: Sequence[Parameter]) -> str:
     )
 
 
-def _declared(source: str) -> list[_Declared] | None:
+def with_solution(source: str, parameters: Sequence[Parameter]) -> str:
+    """The source with a `solution` that calls its `solve`, as LeetGPU has it.
+
+    Empty if it has a `solution` or no `solve`, or if the parameters do not fit: sizes may be narrower integers.
+    """
+    if re.search(rf"\b{_SOLUTION}\s*\(", code_of(source)) or _declared(source) is not None:
+        return ""
+    found = _declared(source, _SOLVE)
+    if found is None or len(found) != len(parameters):
+        return ""
+    pairs = [*zip(found, parameters, strict=True)]
+    if not all(_agrees(one, parameter) and one.type is not None for one, parameter in pairs):
+        return ""
+    names = [f"argument{at}" for at in range(len(parameters))]
+    # Only the linker joins the call to this definition, so it may have the types that `solve` has.
+    declared = ", ".join(
+        f"{'const ' if one.const else ''}{_type_of(one)}* {name}" if one.pointer else f"{parameter.ctype} {name}"
+        for (one, parameter), name in zip(pairs, names, strict=True)
+    )
+    return f'{source}\n#line 1 "solve.hpp"\nextern "C" void solution({declared}) {{ solve({", ".join(names)}); }}\n'
+
+
+def _type_of(one: _Declared) -> str:
+    """The type that a pointer points to, as it was written."""
+    words = [word for word in _WORD.findall(one.text.partition("*")[0]) if word != "const"]
+    return " ".join(words)
+
+
+def _declared(source: str, function: str = _SOLUTION) -> list[_Declared] | None:
     """Parameters of the source's `solution`; None if it has no definition or several."""
-    definitions = list(_DEFINITION.finditer(code_of(source)))
+    definitions = list(re.finditer(_DEFINITION.format(function), code_of(source)))
     if len(definitions) != 1:
         return None
     text = definitions[0]["parameters"].strip()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import traceback
 from collections.abc import Callable
-from contextlib import AsyncExitStack
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import asdict, replace
 
 from hipcpu.build_folder import BuildKind, ToolchainError
@@ -13,8 +13,10 @@ from problems.kit.definition import Problem
 from problems.library.variants import UnknownElementTypeError, variant_of
 from services.executor.core.call.trusted_runner import require_runner
 from services.executor.core.check.run_verdict import Progress
+from services.executor.core.compile.build import Built, Unit
 from services.executor.core.compile.declared_parameters import BLAMABLE, signature_hint
 from services.executor.core.compile.forbidden import check_build, rules_for
+from services.executor.core.compile.pasted_source import paste_hint, unpasted
 from services.executor.core.compile.source import admit
 from services.executor.core.compile.untaken_branches import untaken_branches
 from services.executor.core.launching.contract import contract_of, unit_of
@@ -23,6 +25,7 @@ from services.executor.core.model.events_in_order import EventsInOrder
 from services.executor.core.model.failure import Failure, InfrastructureFailure
 from services.executor.core.model.job import CoreJob
 from services.executor.core.model.verdict import Verdict
+from services.executor.core.problem_host.as_hip import as_hip
 from services.executor.core.problem_host.resolved_problem import resolved_problem
 from services.executor.core.run.context import RunContext
 from services.executor.core.run.playground import run_program
@@ -54,6 +57,9 @@ async def run(job: CoreJob, context: RunContext, emit: Callable[[Event], None]) 
         job = replace(job, problem=problem.slug)
     events = EventsInOrder(emit)
     progress = Progress(job, events)
+    progress.report.update(_origin(job, context))
+    source, progress.source_notes = unpasted(job.source)
+    job = replace(job, source=source)
     try:
         await _stages(job, problem, context, progress, events)
         failure = None
@@ -86,7 +92,6 @@ def _problem(job: CoreJob, context: RunContext) -> Problem | None:
 async def _stages(
     job: CoreJob, problem: Problem | None, context: RunContext, progress: Progress, events: EventsInOrder
 ) -> None:
-    progress.report.update(_origin(job, context))
     if job.problem_definition:
         progress.tell(ReadingProblem())
     async with resolved_problem(job, problem, context, progress.report) as resolved:
@@ -96,6 +101,9 @@ async def _stages(
 async def _stages_of(
     job: CoreJob, problem: Problem | None, context: RunContext, progress: Progress, events: EventsInOrder
 ) -> None:
+    source, problem, note = as_hip(job.source, problem, has_plan=bool(job.launch_plan))
+    job = replace(job, source=source)
+    progress.source_notes = (*progress.source_notes, *filter(None, [note]))
     unit = unit_of(job.source, problem)
     held = rules_for(context.forbidden, problem.forbidden) if problem else ()
     admit(job.source, unit.declaration if problem else "", held)
@@ -103,7 +111,7 @@ async def _stages_of(
     async with context.place_for(job.mode) as place, AsyncExitStack() as stack:
         reported = context.builder.reported(unit, place.compile, place.run, events, progress.compiled)
         with progress.stage("compile"):
-            built = await stack.enter_async_context(reported)
+            built = await _built(stack, reported, unit)
         build = built.build
         toolchain = context.device.toolchain()
         progress.report["toolchain"] = toolchain.identity
@@ -125,6 +133,15 @@ async def _stages_of(
                     filter(None, (signature_hint(job.source, problem.parameters), failure.message))
                 )
             raise
+
+
+async def _built(stack: AsyncExitStack, reported: AbstractAsyncContextManager[Built], unit: Unit) -> Built:
+    try:
+        return await stack.enter_async_context(reported)
+    except Failure as failure:
+        if failure.verdict is Verdict.COMPILE_ERROR and (hint := paste_hint(unit.source, failure.details)):
+            failure.message = f"{failure.message} {hint}"
+        raise
 
 
 async def _program(context: RunContext, place: RunPlace, progress: Progress) -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from services.executor.core.check.run_verdict import Progress
-from services.executor.core.model.events import Benchmarked, Compiled, Event
+from services.executor.core.model.events import Benchmarked, Compiled
 from services.executor.core.model.failure import Failure
 from services.executor.core.model.job import CoreJob
 from services.executor.core.model.verdict import Verdict
