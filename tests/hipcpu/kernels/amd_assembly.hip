@@ -130,7 +130,7 @@ __global__ void rows_by_m0(const float* data, int* wrong) {
     __shared__ float rows[2][64][4];
     const int wave = threadIdx.x / 64, lane = threadIdx.x % 64;
     const int4_v buffer = {(int)(size_t)data, (int)((size_t)data >> 32), 65 * 4, 0x00020000};
-    asm volatile("s_mov_b32 m0, %0" ::"s"(unsigned((size_t)&rows[wave][0][0]) - 4) : "memory");
+    asm volatile("s_mov_b32 m0, %0" ::"s"(__builtin_amdgcn_readfirstlane(int((size_t)&rows[wave][0][0]) - 4)) : "memory");
     for (int row = 0; row < 4; ++row) {
         load_row(&rows[0][0][0], buffer, 4 * (lane / 16 + row));
         asm volatile("s_add_u32 m0, %0, m0" ::"n"(256) : "memory");

@@ -17,7 +17,7 @@ __global__ void floats(int* wrong) {
     EXPECT(__builtin_amdgcn_rsqf(4) == 0.5f && __builtin_amdgcn_rsq(4.0) == 0.5 && __builtin_amdgcn_rsqh(4) == 0.5f);
     EXPECT(__builtin_amdgcn_rsq_clampf(0) == 0x1.fffffep127f && __builtin_amdgcn_rsq_clamp(0.0) == 0x1.fffffffffffffp1023);
     EXPECT(__builtin_amdgcn_sqrtf(9) == 3 && __builtin_amdgcn_sqrt(9.0) == 3 && __builtin_amdgcn_sqrth(9) == 3);
-    EXPECT(__builtin_amdgcn_exp2f(3) == 8 && __builtin_amdgcn_logf(8) == 3 && __builtin_amdgcn_log_clampf(0) == -0x1.fffffep127f);
+    EXPECT(__builtin_amdgcn_exp2f(3) == 8 && __builtin_amdgcn_logf(8) == 3);
     EXPECT(fabsf(__builtin_amdgcn_sinf(0.25f) - 1) < 1e-6f && __builtin_amdgcn_sinf(257) == 0);
     EXPECT(fabsf(__builtin_amdgcn_cosf(0.5f) + 1) < 1e-6f && __builtin_amdgcn_cosf(-300) == 1);
     EXPECT(__builtin_amdgcn_sinh(_Float16(0.25)) == 1 && __builtin_amdgcn_cosh(_Float16(0.5)) == -1);
@@ -148,8 +148,6 @@ __global__ void hints(int* wrong) {
     __builtin_amdgcn_iglp_opt(0);
     __builtin_amdgcn_s_setprio(1);
     __builtin_amdgcn_s_sleep(1);
-    __builtin_amdgcn_buffer_wbinvl1();
-    __builtin_amdgcn_buffer_wbinvl1_vol();
     __builtin_amdgcn_s_dcache_inv();
     __builtin_amdgcn_s_dcache_inv_vol();
     __builtin_amdgcn_s_dcache_wb();

@@ -95,8 +95,8 @@ __global__ void buffer_atomics(int* counts, float* sums, double* extremes, int* 
 __global__ void shared_loads(const float* data, int* wrong) {
     __shared__ float rows[4][64];
     const int lane = threadIdx.x;
-    __builtin_amdgcn_global_load_lds((const void*)(data + 63 - lane), (lds_float)&rows[0][0], 4, 0, 0);
-    __builtin_amdgcn_load_to_lds((const void*)(data + lane), (lds_float)&rows[1][0], 2, 0, 0);
+    __builtin_amdgcn_global_load_lds((void*)(data + 63 - lane), (lds_float)&rows[0][0], 4, 0, 0);
+    __builtin_amdgcn_load_to_lds((void*)(data + lane), (lds_float)&rows[1][0], 2, 0, 0);
     const auto buffer = __builtin_amdgcn_make_buffer_rsrc((void*)data, 0, 128, 0x00027000);
     // Only the lower 32 bits of an address in shared memory are kept, as kernels do that pass them in a register.
     const unsigned kept = __builtin_amdgcn_readfirstlane(unsigned((size_t)&rows[2][0]));

@@ -58,7 +58,6 @@ WP_FN double __builtin_amdgcn_sqrt(double x) { return __builtin_sqrt(x); }
 WP_FN _Float16 __builtin_amdgcn_sqrth(_Float16 x) { return _Float16(__builtin_sqrtf(float(x))); }
 WP_FN float __builtin_amdgcn_exp2f(float x) { return exp2f(x); }
 WP_FN float __builtin_amdgcn_logf(float x) { return log2f(x); }
-WP_FN float __builtin_amdgcn_log_clampf(float x) { return x == 0 ? -0x1.fffffep127f : fminf(log2f(x), 0x1.fffffep127f); }
 WP_FN float __builtin_amdgcn_sinf(float x) { return wp_sine(x); }
 WP_FN float __builtin_amdgcn_cosf(float x) { return wp_cosine(x); }
 WP_FN _Float16 __builtin_amdgcn_sinh(_Float16 x) { return _Float16(wp_sine(float(x))); }

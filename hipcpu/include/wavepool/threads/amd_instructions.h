@@ -57,8 +57,6 @@ WP_FN void __builtin_amdgcn_sched_barrier(int) {}
 WP_FN void __builtin_amdgcn_sched_group_barrier(int, int, int) {}
 WP_FN void __builtin_amdgcn_iglp_opt(int) {}
 WP_FN void __builtin_amdgcn_s_setprio(short) {}
-WP_FN void __builtin_amdgcn_buffer_wbinvl1() {}
-WP_FN void __builtin_amdgcn_buffer_wbinvl1_vol() {}
 WP_FN void __builtin_amdgcn_s_dcache_inv() {}
 WP_FN void __builtin_amdgcn_s_dcache_inv_vol() {}
 WP_FN void __builtin_amdgcn_s_dcache_wb() {}
