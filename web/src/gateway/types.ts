@@ -2942,7 +2942,7 @@ export interface components {
          * FinalStatus
          * @enum {string}
          */
-        FinalStatus: "CHECKED" | "BENCHMARKED" | "ACCEPTED" | "PASSED" | "SANDBOX_SUCCESS" | "COMPILE_ERROR" | "RUNTIME_ERROR" | "WRONG_ANSWER" | "TIME_LIMIT_EXCEEDED" | "MEMORY_LIMIT_EXCEEDED" | "ERROR" | "CANCELLED" | "FAILED" | "SANDBOX_ERROR" | "SANDBOX_TIMEOUT" | "SANDBOX_OUTPUT_LIMIT";
+        FinalStatus: "CHECKED" | "BENCHMARKED" | "ACCEPTED" | "PASSED" | "SANDBOX_SUCCESS" | "COMPILE_ERROR" | "RUNTIME_ERROR" | "WRONG_ANSWER" | "TIME_LIMIT_EXCEEDED" | "MEMORY_LIMIT_EXCEEDED" | "ERROR" | "SAMPLE_ONLY" | "CANCELLED" | "FAILED" | "SANDBOX_ERROR" | "SANDBOX_TIMEOUT" | "SANDBOX_OUTPUT_LIMIT";
         /** GpuAvailability */
         GpuAvailability: {
             /** Gpu Type */
@@ -6212,7 +6212,7 @@ export interface components {
          * Verdict
          * @enum {string}
          */
-        Verdict: "ACCEPTED" | "COMPILE_ERROR" | "COMPILE_LIMIT" | "FORBIDDEN_SOURCE" | "FORBIDDEN_LIBRARY" | "LAUNCH_ERROR" | "RUNTIME_ERROR" | "WRONG_ANSWER" | "PRECISION" | "INPUT_MODIFIED" | "OUT_OF_BOUNDS" | "NONDETERMINISTIC" | "TIME_LIMIT_EXCEEDED" | "MEMORY_LIMIT_EXCEEDED" | "OUTPUT_LIMIT_EXCEEDED" | "TIMING_INVALID" | "UNSTABLE" | "CANCELLED" | "INFRA_ERROR" | "PROBLEM_ERROR";
+        Verdict: "ACCEPTED" | "COMPILE_ERROR" | "COMPILE_LIMIT" | "FORBIDDEN_SOURCE" | "FORBIDDEN_LIBRARY" | "LAUNCH_ERROR" | "RUNTIME_ERROR" | "WRONG_ANSWER" | "PRECISION" | "INPUT_MODIFIED" | "OUT_OF_BOUNDS" | "NONDETERMINISTIC" | "TIME_LIMIT_EXCEEDED" | "MEMORY_LIMIT_EXCEEDED" | "OUTPUT_LIMIT_EXCEEDED" | "TIMING_INVALID" | "UNSTABLE" | "CANCELLED" | "INFRA_ERROR" | "PROBLEM_ERROR" | "SAMPLE_ONLY";
         /**
          * Visibility
          * @enum {string}
@@ -6794,6 +6794,8 @@ export interface components {
             estimate_seconds: number | null;
             /** Estimate P90 Seconds */
             estimate_p90_seconds: number | null;
+            /** Start Limit Seconds */
+            start_limit_seconds: number | null;
             /** Message */
             message: string;
             /**
@@ -7619,6 +7621,8 @@ export interface components {
             estimate_seconds: number | null;
             /** Estimate P90 Seconds */
             estimate_p90_seconds: number | null;
+            /** Start Limit Seconds */
+            start_limit_seconds: number | null;
             /** Message */
             message: string;
             /**
