@@ -61,7 +61,7 @@ int main() {
             "__builtin_amdgcn_mfma_i32_16x16x16i8(1, 1, *p, 0, 0, 0)",
             "gfx942 has no such instruction: use __builtin_amdgcn_mfma_i32_16x16x32_i8",
         ),
-        ("__builtin_amdgcn_mfma_scale_f32_16x16x128_f8f6f4(1, 1, *p, 0, 0, 0)", "gfx942 has no matrix instruction"),
+        ("__builtin_amdgcn_mfma_scale_f32_16x16x128_f8f6f4(1, 1, *p, 0, 0, 0)", "clang has no such builtin for gfx942"),
         ("__builtin_amdgcn_cvt_f32_fp8(n, 4)", "argument 'byte' must be 0 to 3"),
         ("__builtin_amdgcn_cvt_pk_fp8_f32(1, 1, 0, n)", "argument 'upper' must be a constant integer"),
     ],
