@@ -57,9 +57,6 @@ async def run(job: CoreJob, context: RunContext, emit: Callable[[Event], None]) 
         job = replace(job, problem=problem.slug)
     events = EventsInOrder(emit)
     progress = Progress(job, events)
-    progress.report.update(_origin(job, context))
-    source, progress.source_notes = unpasted(job.source)
-    job = replace(job, source=source)
     try:
         await _stages(job, problem, context, progress, events)
         failure = None
@@ -92,6 +89,10 @@ def _problem(job: CoreJob, context: RunContext) -> Problem | None:
 async def _stages(
     job: CoreJob, problem: Problem | None, context: RunContext, progress: Progress, events: EventsInOrder
 ) -> None:
+    # The report is about the source that was sent.
+    progress.report.update(_origin(job, context))
+    source, progress.source_notes = unpasted(job.source)
+    job = replace(job, source=source)
     if job.problem_definition:
         progress.tell(ReadingProblem())
     async with resolved_problem(job, problem, context, progress.report) as resolved:
