@@ -14,6 +14,7 @@ import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fcntl import LOCK_EX, flock
 from pathlib import Path
 
 from hipcpu.build_folder import ToolchainError
@@ -117,9 +118,15 @@ def _first(root: Path, patterns: Sequence[str], name: str) -> Path | None:
 
 
 def fetch(cache: Path) -> None:
-    """Unpack Debian's packages, which apt verifies, into the cache; raises ToolchainError if there is no release."""
+    """Unpack Debian's packages, which apt verifies, into the cache; raises ToolchainError if there is no release.
+
+    Of several processes, one fetches and the others wait for it.
+    """
     cache.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=cache) as name:
+    with (cache / "hip.lock").open("w") as lock, tempfile.TemporaryDirectory(dir=cache) as name:
+        flock(lock, LOCK_EX)
+        if any(_found(fetched_folder(cache, major) / "usr", "Debian's") for major in MAJOR_VERSIONS):
+            return
         apt = _Apt(Path(name))
         apt.update()
         missing = [major for major in MAJOR_VERSIONS if not _fetch_release(apt, cache, major)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -74,8 +75,16 @@ def test_a_release_of_each_major_version_is_unpacked_into_the_cache(calls: Path,
     cache = tmp_path / "cache"
     assert fetch_if_possible(cache) == ""
     assert [release.title for release in find(cache, NOWHERE)] == ["HIP 7.4 (Debian's)", "HIP 6.4 (Debian's)"]
-    assert sorted(path.name for path in cache.iterdir()) == ["hip-6", "hip-7"]
+    assert sorted(path.name for path in cache.iterdir()) == ["hip-6", "hip-7", "hip.lock"]
     assert not (fetched_folder(cache, 7) / "usr" / "share").exists()
+
+
+def test_of_several_that_fetch_at_once_one_does_and_the_others_have_it_too(calls: Path, tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(fetch_if_possible, [cache] * 4)) == [""] * 4
+    assert calls.read_text().splitlines().count("update") == 1
+    assert len(find(cache, NOWHERE)) == 2
 
 
 def test_packages_are_of_the_release_and_readable_for_our_clang(calls: Path, tmp_path: Path) -> None:
@@ -121,7 +130,7 @@ def test_a_machine_without_network_asks_once_a_day(
     reasons = [fetch_if_possible(cache) for _ in range(3)]
     assert all("Could not resolve the mirror's name" in reason for reason in reasons)
     monkeypatch.setenv("FAULT", "")
-    (note,) = cache.iterdir()
+    (note,) = cache.glob("*.tried")
     assert fetch_if_possible(cache) == reasons[0]
     yesterday = time.time() - 90_000
     os.utime(note, (yesterday, yesterday))
