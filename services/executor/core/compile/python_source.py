@@ -17,6 +17,8 @@ _LOADER_FIELDS = ("name", "cpp_sources", "cuda_sources", "functions")
 _ENTRIES = ("custom_kernel", "solve", "solution")
 """Functions that contests call."""
 _MOST_SHOWN = 60
+_MOST_CHARACTERS = 128 << 10
+"""Of a Python file, and of the strings that it puts together. Contest solutions have a tenth of it."""
 _NEW = frozenset({"empty", "zeros", "empty_like", "zeros_like", "empty_strided"})
 
 
@@ -95,6 +97,9 @@ def lifted(source: str) -> Lifted:
 
 
 def _parsed(source: str) -> ast.Module | None:
+    # The tree of 1 MiB takes seconds and hundreds of MiB, in the process that other runs share.
+    if len(source) > _MOST_CHARACTERS:
+        return None
     try:
         return ast.parse(source)
     except (SyntaxError, ValueError, MemoryError, RecursionError):
@@ -127,8 +132,11 @@ class _Texts:
             if _name(target)
         }
 
+        self._left = _MOST_CHARACTERS
+
     def of(self, node: ast.expr, depth: int = 0) -> list[str]:
         """The texts of an expression, which may be a list of them; raises NotLiftedError."""
+        self._spend(1)
         if isinstance(node, ast.Name) and node.id in self._values and depth < _DEEPEST:
             return self.of(self._values[node.id], depth + 1)
         if isinstance(node, ast.List | ast.Tuple):
@@ -138,11 +146,13 @@ class _Texts:
     def _text(self, node: ast.expr, depth: int) -> str:  # noqa: C901, PLR0911  one for each form of a string
         if depth > _DEEPEST:
             raise NotLiftedError("its strings are put together from too many parts")
+        self._spend(1)
         match node:
             case ast.Constant(value=str(text)):
+                self._spend(len(text))
                 # The compiler's lines are then those of the Python file, unless a line ends in the middle of a part.
                 return f'\n#line {node.lineno} "solution.hip"\n{text}' if "\n" in text else text
-            case ast.Constant(value=int() | float() as number):
+            case ast.Constant(value=int() | float() as number) if -_LARGEST <= number <= _LARGEST:
                 return str(number)
             case ast.Name(id=name) if name in self._values:
                 return self._text(self._values[name], depth + 1)
@@ -159,8 +169,15 @@ class _Texts:
             case _:
                 raise NotLiftedError(f"line {node.lineno}: this string is made by code: write it as one string")
 
+    def _spend(self, characters: int) -> None:
+        """Count what is put together: a few names that each stand for the one before twice would fill the memory."""
+        self._left -= characters
+        if self._left < 0:
+            raise NotLiftedError("its strings are too long together")
+
 
 _DEEPEST = 100
+_LARGEST = 2.0**64
 
 
 def _called(tree: ast.Module, module: str) -> tuple[ast.Call, ast.FunctionDef | None]:
@@ -253,7 +270,7 @@ class _Known:
                 return Data(0)
             case ast.Name(id=name) if name in self._names:
                 return self._names[name]
-            case ast.Constant(value=bool() | int() | float() as number):
+            case ast.Constant(value=bool() | int() | float() as number) if -_LARGEST <= number <= _LARGEST:
                 return Number(number)
             case ast.Subscript(value=ast.Name(id=name), slice=ast.Constant(value=int(at))) if name == self.data:
                 return Data(at)
@@ -282,9 +299,13 @@ class _Known:
 
 
 def _unknown(node: ast.expr) -> NotLiftedError:
-    what = ast.unparse(node)[:_MOST_SHOWN]
+    try:
+        what = f"`{ast.unparse(node)[:_MOST_SHOWN]}`"
+    except (ValueError, RecursionError):
+        # An integer of more digits than Python writes, or something nested as deep as its parser goes.
+        what = "this argument"
     return NotLiftedError(
-        f"line {node.lineno}: `{what}` is computed by Python; only data, sizes and numbers can be passed"
+        f"line {node.lineno}: {what} is computed by Python; only data, sizes and numbers can be passed"
     )
 
 

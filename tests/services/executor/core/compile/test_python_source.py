@@ -88,6 +88,29 @@ def test_a_string_that_code_makes_is_refused_with_its_line() -> None:
         lifted(f'{HEAD}S = S + "a"\nm = load_inline("m", "", S, ["f"])\nm.f(1)\n')
 
 
+@pytest.mark.parametrize("twice", ["S{0} = S{1} + S{1}", "S{0} = [S{1}, S{1}]"])
+def test_a_few_lines_that_stand_for_a_text_without_end_are_refused(twice: str) -> None:
+    doubled = "\n".join(twice.format(at, at - 1) for at in range(1, 40))
+    with pytest.raises(NotLiftedError, match="too long together"):
+        lifted(f'{HEAD}S0 = "__global__"\n{doubled}\nm = load_inline("m", "", S39, ["f"])\nm.f(1)\n')
+
+
+def test_numbers_that_c_has_no_type_for_are_refused() -> None:
+    # 5,000 digits are more than Python writes down.
+    huge = "0x" + "f" * 5000
+    with pytest.raises(NotLiftedError, match="this string is made by code"):
+        lifted(f'{HEAD}S = f"{{{huge}}}"\nm = load_inline("m", "", S, ["f"])\nm.f(1)\n')
+    with pytest.raises(NotLiftedError, match="line "):
+        lifted(
+            f'{HEAD}m = load_inline("m", "", "__global__", ["f"])\ndef custom_kernel(data):\n    return m.f({huge})\n'
+        )
+
+
+def test_a_file_that_would_take_seconds_to_read_is_no_python() -> None:
+    assert is_python("import torch\n" + "x = [1, 2]\n" * 1000)
+    assert not is_python("import torch\n" + "x = [1, 2]\n" * 20_000)
+
+
 def test_python_is_told_from_hip() -> None:
     assert is_python("#!POPCORN leaderboard x\nimport torch\n")
     assert not is_python('#include <hip/hip_runtime.h>\nextern "C" void solution(float* x) {}\n')
