@@ -210,6 +210,9 @@ def _calls(tree: ast.Module) -> Iterator[tuple[ast.Call, ast.FunctionDef | None]
 
 def _arguments(call: ast.Call, owner: ast.FunctionDef | None) -> list[Argument] | None:
     """The arguments of the call; None if the function that makes it does not get the data itself."""
+    if call.keywords:
+        named = f"{call.keywords[0].arg}=" if call.keywords[0].arg else "**"
+        raise NotLiftedError(f"line {call.lineno}: `{named}` is passed by name: pass it by its place")
     if owner is None or owner.name not in _ENTRIES or len(owner.args.args) != 1:
         return Everything
     known = _Known(owner)

@@ -51,6 +51,8 @@ def test_arguments_are_parts_of_the_data_and_what_comes_from_them(body: str, arg
     [
         ("a, b = data; m.f(a + b)", "line 6: `a + b` is computed by Python"),
         ("return data", "no function of `m` is called"),
+        ("m.f(data, n=4)", "line 5: `n=` is passed by name: pass it by its place"),
+        ("m.f(**data)", "line 5: `**` is passed by name"),
         ("m.f(data); m.g(data)", "line 6: `m` is called 2 times (`f`, `g`)"),
     ],
 )
