@@ -61,50 +61,33 @@ WP_C_FN __2f16 __llvm_amdgcn_rcp_2f16(__2f16 x) {
     return {__llvm_amdgcn_rcp_f16(x.x), __llvm_amdgcn_rcp_f16(x.y)};
 }
 
-// Sums of products; with `clamp`, the sum saturates.
-template <class I> WP_FN I wp_dot_sum(long long sum, bool clamp) {
-    constexpr long long low = std::numeric_limits<I>::min(), high = std::numeric_limits<I>::max();
-    return !clamp ? I(sum) : I(sum < low ? low : sum > high ? high : sum);
-}
-WP_C_FN float __ockl_fdot2(__2f16 x, __2f16 y, float z, bool clamp) {
-    const float sum = float(x.x) * float(y.x) + float(x.y) * float(y.y) + z;
-    return clamp ? __saturatef(sum) : sum;
-}
+// Sums of products, by the instructions that compute them.
+WP_C_FN float __ockl_fdot2(__2f16 x, __2f16 y, float z, bool clamp) { return __builtin_amdgcn_fdot2(x, y, z, clamp); }
 WP_C_FN int __ockl_sdot2(short2::Native_vec_ x, short2::Native_vec_ y, int z, bool clamp) {
-    return wp_dot_sum<int>((long long)x.x * y.x + (long long)x.y * y.y + z, clamp);
+    return __builtin_amdgcn_sdot2(x, y, z, clamp);
 }
 WP_C_FN unsigned __ockl_udot2(ushort2::Native_vec_ x, ushort2::Native_vec_ y, unsigned z, bool clamp) {
-    return wp_dot_sum<unsigned>((long long)x.x * y.x + (long long)x.y * y.y + z, clamp);
+    return __builtin_amdgcn_udot2(x, y, z, clamp);
 }
 WP_C_FN int __ockl_sdot4(char4::Native_vec_ x, char4::Native_vec_ y, int z, bool clamp) {
-    long long sum = z;
-    for (int i = 0; i < 4; ++i) sum += x[i] * y[i];
-    return wp_dot_sum<int>(sum, clamp);
+    return __builtin_amdgcn_sdot4(__builtin_bit_cast(int, x), __builtin_bit_cast(int, y), z, clamp);
 }
 WP_C_FN unsigned __ockl_udot4(uchar4::Native_vec_ x, uchar4::Native_vec_ y, unsigned z, bool clamp) {
-    long long sum = z;
-    for (int i = 0; i < 4; ++i) sum += x[i] * y[i];
-    return wp_dot_sum<unsigned>(sum, clamp);
+    return __builtin_amdgcn_udot4(__builtin_bit_cast(unsigned, x), __builtin_bit_cast(unsigned, y), z, clamp);
 }
-WP_C_FN int __ockl_sdot8(int x, int y, int z, bool clamp) {
-    long long sum = z;
-    for (int i = 0; i < 32; i += 4) sum += (x << (28 - i) >> 28) * (y << (28 - i) >> 28);
-    return wp_dot_sum<int>(sum, clamp);
-}
+WP_C_FN int __ockl_sdot8(int x, int y, int z, bool clamp) { return __builtin_amdgcn_sdot8(x, y, z, clamp); }
 WP_C_FN unsigned __ockl_udot8(unsigned x, unsigned y, unsigned z, bool clamp) {
-    long long sum = z;
-    for (int i = 0; i < 32; i += 4) sum += (x >> i & 15) * (y >> i & 15);
-    return wp_dot_sum<unsigned>(sum, clamp);
+    return __builtin_amdgcn_udot8(x, y, z, clamp);
 }
 
 WP_FN unsigned __mbcnt_lo(unsigned mask, unsigned add) { return __builtin_amdgcn_mbcnt_lo(mask, add); }
 WP_FN unsigned __mbcnt_hi(unsigned mask, unsigned add) { return __builtin_amdgcn_mbcnt_hi(mask, add); }
 // Lanes are numbered by bytes: four times the lane.
 WP_FN int __hip_ds_bpermute(int index, int value, int line = __builtin_LINE()) {
-    return wp_exchange(value, index >> 2 & 63, 0, line);
+    return __builtin_amdgcn_ds_bpermute(index, value, line);
 }
 WP_FN float __hip_ds_bpermutef(int index, float value, int line = __builtin_LINE()) {
-    return wp_exchange(value, index >> 2 & 63, 0, line);
+    return __int_as_float(__builtin_amdgcn_ds_bpermute(index, __float_as_int(value), line));
 }
 WP_FN int __hip_ds_permute(int index, int value, int line = __builtin_LINE()) {
     return __builtin_amdgcn_ds_permute(index, value, line);
