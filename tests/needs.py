@@ -26,6 +26,8 @@ from typing import NamedTuple, TypeVar
 import pytest
 
 from services.executor.core.problem_host.interpreter import INSTALLED
+from services.executor.devices.gfx942.hip_files import find
+from services.executor.devices.gfx942.toolchain import cache_folder
 from services.executor.sandboxes.limits.cgroup_place import cgroup_parents
 from services.executor.sessions.build_sandbox import missing_for_builds
 from services.executor.sessions.network import missing_for_network
@@ -168,6 +170,11 @@ NEEDS = {
         frozenset({"ssh", "bwrap", "ssh-keygen"}),
     ),
     "rocm": Need(ROCM.is_dir, "ROCm is not unpacked", ".ci/rocm", frozenset({"hipcc"})),
+    "hip_headers": Need(
+        lambda: bool(find(cache_folder())),
+        "HIP's own headers are not here",
+        "make setup",
+    ),
     "torch": Need(lambda: torch_program() is not None, "no Python with torch", "make setup-torch"),
     "cuda": _package("nvidia-cuda-toolkit", "nvcc"),
     "cgroups": Need(lambda: bool(cgroup_parents()), "this machine lets us make no control groups", ""),

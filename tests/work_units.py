@@ -45,7 +45,6 @@ LONG = (
     "tests/cli/commands/test_core.py",
     "tests/services/executor/devices/rocm/test_hipcc.py::test_attacks_compile_that_are_to_run",
     "tests/services/executor/devices/rocm/test_hipcc.py::test_references_and_what_people_write_compile",
-    "tests/services/executor/devices/gfx942/test_names.py",
     "tests/problems/test_lint.py",
     "tests/services/executor/core/check/test_case_judge.py",
     "tests/services/executor/core/certify/test_honest_times.py",
