@@ -145,6 +145,7 @@ async def test_a_leaderboard_draws_the_record_over_time_with_its_numbers(
     assert (asked.gpu_type, asked.timing_mode) == ("MI210", submission_pb2.TIMING_MODE_HOT)
     await web.page.click(".records summary")
     records = web.page.locator(".records table").first.locator("tbody tr")
+    await expect(web.page.locator(".records .hint").first).to_contain_text("From 3 ms above to 2 ms below")
     await expect(records).to_contain_text(["2.00 ± 0.50 ms", "3.00 ± 0.75 ms"])
     await expect(records.first.locator("a")).to_have_text(["demo", "2.00 ± 0.50 ms"])
     assert await web.accessibility() == []

@@ -3,7 +3,7 @@
 import { useQuery } from "@tanstack/preact-query";
 import type { Schemas } from "../gateway/client";
 import * as queries from "../gateway/queries";
-import { ago, milliseconds } from "../page/format";
+import { ago, listed } from "../page/format";
 import { Table } from "../page/table";
 import { TimeOf, UserOf } from "./ranking";
 import { type Steps, stepsOf } from "./record_steps";
@@ -19,7 +19,7 @@ export function Records({ query }: { query: queries.RankingQuery }) {
   return (
     <section class="card records">
       <h2>{data.ranked ? "Record over time" : "Best time over time"}</h2>
-      {steps ? <Plot steps={steps} problem={data.problem} hasOwn={data.you.length > 0} /> : null}
+      {steps ? <Plot steps={steps} data={data} /> : null}
       <details>
         <summary>
           Numbers<span class="visually-hidden"> of the record over time</span>
@@ -40,21 +40,22 @@ export function Records({ query }: { query: queries.RankingQuery }) {
   );
 }
 
-function Plot({ steps, problem, hasOwn }: { steps: Steps; problem: string; hasOwn: boolean }) {
+function Plot({ steps, data }: { steps: Steps; data: Schemas["RecordHistory"] }) {
   const { begin, low, high, paths } = steps;
+  const end = (ms: number) => listed(ms, data.ranked);
   return (
     <>
       <p class="hint">
         {low < high
-          ? `From ${milliseconds(high)} above to ${milliseconds(low)} below, on a logarithmic scale.`
-          : `${milliseconds(low)} all the time.`}
-        {hasOwn ? " The dashed line is your own best." : ""}
+          ? `From ${end(high)} above to ${end(low)} below, on a logarithmic scale.`
+          : `${end(low)} all the time.`}
+        {data.you.length ? " The dashed line is your own best." : ""}
       </p>
       <svg
         class="plot"
         viewBox={`0 -6 ${SIZE.width} ${SIZE.height + 12}`}
         role="img"
-        aria-label={`The record of ${problem} over time; the numbers are below`}
+        aria-label={`The record of ${data.problem} over time; the numbers are below`}
       >
         {paths.map((path, at) => (path ? <path class={at ? "record own" : "record"} key={at} d={path} /> : null))}
       </svg>
