@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from hipcpu import toolchain
 from hipcpu.front import front_end
 from tests.needs import ROCM
 
@@ -95,3 +96,11 @@ def test_the_device_functions_of_hips_own_headers_are_here(tmp_path: Path) -> No
     # A reason ends with the gap that it explains.
     examples = [group[0] for group in left_out.values()]
     assert _missing(tmp_path, examples) == set(examples)
+
+
+def test_the_headers_that_hips_own_include_are_here_by_their_names() -> None:
+    """People include them by name, such as `hip/amd_detail/amd_hip_fp8.h`."""
+    ours, theirs = toolchain.PACKAGE / "include" / "hip" / "amd_detail", ROCM / "include" / "hip" / "amd_detail"
+    # Textures, OpenGL, and the streams of each thread, which only change the meaning of names.
+    left_out = {"amd_surface_functions.h", "amd_hip_gl_interop.h", "amd_hip_runtime_pt_api.h"}
+    assert {path.name for path in theirs.glob("amd_*.h")} - {path.name for path in ours.iterdir()} == left_out

@@ -42,6 +42,10 @@ template <> struct wp_is_small_float<__hip_bfloat16> : std::true_type {};
 
 struct alignas(4) __hip_bfloat162 {
     __hip_bfloat16 x, y;
+    __hip_bfloat162() = default;
+    WP_FN constexpr __hip_bfloat162(__hip_bfloat16 first, __hip_bfloat16 second) : x(first), y(second) {}
+    WP_FN constexpr __hip_bfloat162(__hip_bfloat162_raw raw)
+        : x(__hip_bfloat16_raw{raw.x}), y(__hip_bfloat16_raw{raw.y}) {}
     WP_FN operator __hip_bfloat162_raw() const { return {x.data, y.data}; }
 };
 template <> struct wp_is_small_pair<__hip_bfloat162> : std::true_type {};

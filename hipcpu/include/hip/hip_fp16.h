@@ -39,6 +39,9 @@ template <> struct wp_is_small_float<__half> : std::true_type {};
 
 struct alignas(4) __half2 {
     __half x, y;
+    __half2() = default;
+    WP_FN constexpr __half2(__half first, __half second) : x(first), y(second) {}
+    WP_FN __half2(__half2_raw raw) : x(raw.x), y(raw.y) {}
     WP_FN operator __half2_raw() const { return {x, y}; }
 };
 typedef __half2 half2;

@@ -65,6 +65,9 @@ __global__ void eight_bits(int* wrong) {
     good = good && (both & 0xff) == __hip_cvt_bfloat16raw_to_fp8(__hip_bfloat16(1.0f), __HIP_SATFINITE, kind);
     __half2_raw back = __hip_cvt_fp8x2_to_halfraw2(both, kind);
     good = good && back.x.data == _Float16(1.0f) && back.y.data == _Float16(-0.5f) && both == 0xb840;
+    const __half2 pair(back);
+    const __hip_bfloat162 other(__hip_bfloat162_raw{0x3f80, 0x4000});
+    good = good && float(pair.x) == 1 && float(pair.y) == -0.5f && float(other.x) == 1 && float(other.y) == 2;
     if (!good) atomicAdd(wrong, 1);
 }
 

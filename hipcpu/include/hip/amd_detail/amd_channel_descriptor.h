@@ -1,0 +1,2 @@
+#pragma once
+#include "hip/channel_descriptor.h"

@@ -1,0 +1,2 @@
+#pragma once
+#include "hip/device_functions.h"

@@ -1,0 +1,2 @@
+#pragma once
+#include "hip/hip_bfloat16.h"

@@ -1,0 +1,2 @@
+#pragma once
+#include "hip/math_functions.h"
