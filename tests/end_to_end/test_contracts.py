@@ -41,7 +41,10 @@ def test_a_definition_that_is_sent_is_used_also_where_the_catalogue_has_one(wave
     definition, code = (DEFINITIONS / "relu.py").read_text(), (DEFINITIONS / "relu.hip").read_text()
     story = sent(wavepool, solution_code=code, problem="relu", problem_def=definition)
     assert story[-1].event == "CHECKED", story[-1]
-    assert [result["name"] for result in story[-1].data["test_results"]] == ["64x33", "128x100"]
+    assert [result["name"] for result in story[-1].data["test_results"]] == [
+        *("64x33", "128x100"),
+        "4096x8192, made smaller: m=1024, n=2048",
+    ]
     story = sent(wavepool, solution_code=code, problem="relu", problem_def=definition, endpoint="sample")
     assert (story[-1].event, story[-1].data["output"]) == ("PASSED", [[0, 0, 0, 0], [0, 1, 2, 3]])
 

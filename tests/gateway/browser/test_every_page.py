@@ -6,12 +6,13 @@ Pictures of all of them are left in `.cache/screenshots`, for people.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import AsyncGenerator
 from pathlib import Path
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import ViewportSize
+from playwright.async_api import ViewportSize, expect
 from wavepool.submission.v1 import submission_pb2
 
 from tests.gateway.browser.browser_page import PROBLEM_PAGE, BrowserPage
@@ -79,6 +80,7 @@ async def shown(web: BrowserPage, gateway: RunningGateway, page: str, place: tup
         address = address.replace("RUN", web.page.url.rsplit("=")[-1])
     await web.page.goto(gateway.url + address)
     await web.page.wait_for_selector(content, state="attached")
+    await expect(web.page.locator(".empty", has_text=re.compile("^Reading"))).to_have_count(0)
     yield
     if page == "unknown":
         # Chromium says of each page whose status is 404 that it is.

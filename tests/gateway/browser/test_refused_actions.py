@@ -174,7 +174,7 @@ async def test_a_list_that_is_refused_says_why_until_another_is_read(
         await expect(alert).to_contain_text(REFUSALS[status][1])
         await expect(alert).to_be_in_viewport()
         await expect(chosen).to_have_value(result)
-        await chosen.select_option("any")
+        await chosen.select_option("Any")
         await expect(web.page.locator(".submissions tbody tr")).to_have_count(1)
         await expect(alert).to_be_hidden()
     web.complaints.clear()  # the browser's own lines

@@ -179,7 +179,7 @@ async def test_the_list_moves_on_by_itself_with_runs_of_other_places(
     await services.scheduler.until_watched(1)
     begin(services)
     await services.scheduler.add(EVENTS[5])
-    await expect(web.page.locator("#history .badge")).to_have_text("queued")
+    await expect(web.page.locator("#history .badge")).to_have_text("Queued")
     await services.scheduler.add(*EVENTS[6:])
     await expect(web.page.locator("#history .badge")).to_have_text("Accepted · VALID")
 

@@ -75,7 +75,7 @@ async def test_what_can_be_chosen_is_in_words(
     assert shown["Mode"][:3] == ["Any", "Full", "Check"]
     assert shown["GPU"][:2] == ["Any", "MI300X"]
     assert shown["Order"] == ["Newest first", "Fastest first"]
-    assert (await web.texts(".submissions tbody td"))[2:4] == ["Full", "Queued"]
+    assert (await web.texts(".submissions tbody td"))[2:5] == ["Full", "", "Queued"]
 
 
 async def test_several_that_run_are_cancelled_together_if_they_are_meant(
