@@ -30,7 +30,7 @@ async def web(browser: Browser, gateway: RunningGateway) -> AsyncGenerator[Brows
     """A page without stored state; anything it reports on its console fails the test."""
     context = await browser.new_context(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
     page = await context.new_page()
-    page.set_default_timeout(15_000)
+    page.set_default_timeout(30_000)
     shown = BrowserPage(page, gateway)
     yield shown
     await context.close()
