@@ -5,7 +5,7 @@
   and copies the results back. What cannot run becomes a call that the join refuses if a kernel reaches it, so that code
   which is never called refuses nothing.
 - Labels: `__asm("llvm.amdgcn.raw.buffer.load.i32")` behind a declaration names an intrinsic of AMD's back end. Other
-  processors have no such intrinsic, and LLVM lets nobody define it, so the label gets a prefix, and
+  processors have no such intrinsic, and LLVM lets no source define it, so the label gets a prefix, and
   `amd_labels.h` defines the functions of these names.
 - `__has_builtin(__builtin_amdgcn_...)` asks clang about the host's processor; our headers know the answer.
 

@@ -52,8 +52,10 @@ def parse(folder: Path, source: str, *, lines: bool = False) -> Parsed:
 
     The host's IR holds the source line of each instruction; with `lines`, so does the kernels'.
     """
-    host = _start(folder, source, *_LINES, *_DEFINED, kernels=False)
-    kernels = _start(folder, source, *(_LINES if lines else ()), kernels=True)
+    # Once, and before either side reads the translation.
+    named = _named(folder, source)
+    host = _start(folder, *named, *_LINES, *_DEFINED, kernels=False)
+    kernels = _start(folder, *named, *(_LINES if lines else ()), kernels=True)
     # Both have ended before either is judged, so an exception leaves no process behind.
     outputs = [_judged(*ended) for ended in [_ended(process) for process in (host, kernels)]]
     texts = [text for text, _ in outputs]
@@ -63,7 +65,7 @@ def parse(folder: Path, source: str, *, lines: bool = False) -> Parsed:
 
 def parse_host(folder: Path, source: str) -> tuple[str | None, str]:
     """Compile the host side alone; returns its IR, or None on errors, and clang's messages. Raises as `parse` does."""
-    return _judged(*_ended(_start(folder, source, *_LINES, *_DEFINED, kernels=False)))
+    return _judged(*_ended(_start(folder, *_named(folder, source), *_LINES, *_DEFINED, kernels=False)))
 
 
 def _ended(process: subprocess.Popen[str]) -> tuple[int, str, str]:
@@ -89,11 +91,10 @@ def header_options(source: Path) -> list[str]:
     return ["-include", "cuda_runtime.h", "-fno-spell-checking"] if is_cuda else []
 
 
-def _start(folder: Path, source: str, *more: str, kernels: bool) -> subprocess.Popen[str]:
+def _start(folder: Path, *more: str, kernels: bool) -> subprocess.Popen[str]:
     prepared = toolchain.prepared()
     prelude = prepared.kernel_prelude if kernels else prepared.host_prelude
-    options = ["-include-pch", str(prelude), *header_options(folder / source), *_translated(folder, source)]
-    options += ["-emit-llvm", "-o", "-", *more]
+    options = ["-include-pch", str(prelude), "-emit-llvm", "-o", "-", *more]
     options += dependency_options(folder / _DEPENDENCIES[kernels])
     command = toolchain.compiler().hip(prepared.include, *options, kernels=kernels)
     return subprocess.Popen(  # noqa: S603 - our own compiler, in the build's sandbox
@@ -101,14 +102,18 @@ def _start(folder: Path, source: str, *more: str, kernels: bool) -> subprocess.P
     )
 
 
-def _translated(folder: Path, source: str) -> list[str]:
-    """Return the options that name the source, or its translation if something in it is AMD's and no C++."""
+def _named(folder: Path, source: str) -> list[str]:
+    """Return the options that name the source, or its translation if something in it is AMD's and no C++.
+
+    Headers that the source needs and does not include come with it.
+    """
+    needed = header_options(folder / source)
     found = amd_source((folder / source).read_text(errors="replace"))
     if found is None:
-        return [source]
+        return [*needed, source]
     # Its lines are the source's own, in messages and in debug information.
     (folder / _TRANSLATED).write_text(f'# 1 "{source}"\n{found.text}')
-    return [*(option for header in found.headers for option in ("-include", header)), _TRANSLATED]
+    return [*needed, *(option for header in found.headers for option in ("-include", header)), _TRANSLATED]
 
 
 def _foreign_files(folder: Path, source: str) -> tuple[str, ...]:

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from hipcpu.build import main
+from hipcpu.front import front_end
 from hipcpu.front.amd_builtins import TABLE, reasons
-from hipcpu.front.amd_source import amd_source
+from hipcpu.front.amd_source import AmdSource, amd_source
 from tests.hipcpu import amd_builtins
 
 _KERNELS = Path(__file__).parent / "kernels"
@@ -136,6 +137,19 @@ def test_an_intrinsic_without_a_function_is_named_with_its_line(
 def test_has_builtin_answers_for_the_mi300x(tmp_path: Path) -> None:
     asked = "!__has_builtin(__builtin_amdgcn_rcpf) || __has_builtin( __builtin_amdgcn_ballot_w32 )"
     assert _build(tmp_path, f"#if {asked}\n#error wrong\n#endif") == 0
+
+
+def test_a_source_is_translated_before_either_side_reads_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    translated: list[str] = []
+
+    def noted(text: str) -> AmdSource | None:
+        translated.append(text)
+        return amd_source(text)
+
+    monkeypatch.setattr(front_end, "amd_source", noted)
+    (tmp_path / "solution.hip").write_text('__global__ void k() { asm volatile("s_nop 0"); }\nint main() {}\n')
+    parsed = front_end.parse(tmp_path, "solution.hip")
+    assert (parsed.messages, len(translated)) == ("", 1)
 
 
 def test_lines_stay_lines_and_other_assembly_stays_as_it_is() -> None:
