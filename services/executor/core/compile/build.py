@@ -73,7 +73,7 @@ class Built:
     build: CachedBuild
     _telling: asyncio.Task[None]
 
-    async def told(self) -> None:
+    async def reported(self) -> None:
         """Wait until AMD's compiler has ended and COMPILED has been passed on."""
         await asyncio.shield(self._telling)
 

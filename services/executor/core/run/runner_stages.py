@@ -88,7 +88,7 @@ class RunnerStages:
             await self._check(progress)
             launching = self._by_itself()
             # On `cpu` another compiler beside the timed calls would slow them.
-            await self._built.told()
+            await self._built.reported()
             if self._job.mode in {Mode.BENCHMARK, Mode.FULL}:
                 launching = await self._benchmark(progress)
             if self._job.profile:

@@ -65,7 +65,7 @@ def refusals(messages: str, source: str) -> list[Refusal]:
     return list(dict.fromkeys(found))
 
 
-def told(found: Sequence[Refusal], title: str, others: Iterable[tuple[str, bool]]) -> str:
+def sentence_of(found: Sequence[Refusal], title: str, others: Iterable[tuple[str, bool]]) -> str:
     """Return the refusals in one line; `others` are other releases, and whether they refuse the source too."""
     shown = "; ".join(map(str, found[:_MOST_SHOWN]))
     more = f"; and {len(found) - _MOST_SHOWN} more" if len(found) > _MOST_SHOWN else ""

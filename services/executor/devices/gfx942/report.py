@@ -20,7 +20,7 @@ from hipcpu.build_folder import ToolchainError
 from hipcpu.front.front_end import BROKEN_PRELUDE, header_options
 from services.executor.devices.gfx942 import toolchain
 from services.executor.devices.gfx942.analysis import Texts, report_of
-from services.executor.devices.gfx942.refusals import Refusal, refusals, told
+from services.executor.devices.gfx942.refusals import Refusal, refusals, sentence_of
 from services.executor.devices.gfx942.toolchain import Prepared
 
 REPORT = "report.json"
@@ -64,7 +64,7 @@ def _refused(errors: Sequence[Refusal], folder: Path, prepared: Prepared, others
         note = f"There is no report for gfx942: {doubt}."
         return {"note": f"{note} Whether AMD's compiler takes the source is unknown."}
     asked = [(f"HIP {other.hip.version}", _refuses(folder, other)) for other in others]
-    text = told(errors, f"HIP {prepared.hip.version}", asked)
+    text = sentence_of(errors, f"HIP {prepared.hip.version}", asked)
     return {"note": text, "refused": text}
 
 

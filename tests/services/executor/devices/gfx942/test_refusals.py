@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from services.executor.devices.gfx942.refusals import Refusal, refusals, told
+from services.executor.devices.gfx942.refusals import Refusal, refusals, sentence_of
 from services.executor.devices.gfx942.report import begins_with_runtime
 
 REFUSED = Path(__file__).parent / "refused"
@@ -141,7 +141,7 @@ def test_an_error_in_a_header_alone_is_this_machine_s() -> None:
 
 
 def test_many_refusals_are_cut_and_long_ones_too() -> None:
-    text = told([Refusal(line, "e" * 1000) for line in range(1, 9)], "HIP 7.2", [])
+    text = sentence_of([Refusal(line, "e" * 1000) for line in range(1, 9)], "HIP 7.2", [])
 
     assert len(text) < 1100
     assert "and 5 more (HIP 7.2)" in text
