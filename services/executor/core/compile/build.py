@@ -90,8 +90,8 @@ class Builder:
 
     async def build(self, unit: Unit, scratch: Path, target: Path) -> CachedBuild:
         """Put the executable of `unit` into `target`, using the empty folder `scratch`; raises Failure."""
-        command = self.device.build_command(scratch, unit.kind)
-        return await self._build(unit, scratch, target, command, self._key(unit, self._toolchain(), command))
+        toolchain, command = self._toolchain(), self.device.build_command(scratch, unit.kind)
+        return await self._build(unit, scratch, target, command, self._key(unit, toolchain, command))
 
     @asynccontextmanager
     async def reported(

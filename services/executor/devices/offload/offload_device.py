@@ -80,9 +80,8 @@ class OffloadDevice(ABC, Generic[AnyGpu]):
 
     def toolchain(self) -> Toolchain:
         """Return the compiler, after compiling our runner with it; raises ToolchainError."""
-        architecture = self._gpu.architecture
-        compile_runner(self.tools.runner_folder(architecture), self.tools.driver(architecture).compile)
-        return self.tools.toolchain(architecture, recorder_identity())
+        self._runner_objects()
+        return self.tools.toolchain(self._gpu.architecture, recorder_identity())
 
     def read_instruments(self) -> Reading:
         """Return the first GPU's state now."""
@@ -124,5 +123,8 @@ class OffloadDevice(ABC, Generic[AnyGpu]):
 
     def _build_script(self, folder: Path, kind: BuildKind) -> str:
         architecture = self._gpu.architecture
-        objects = sorted(self.tools.runner_folder(architecture).glob("*.o"))
-        return build_script(kind, self.tools.driver(architecture), objects, recorder_command(folder))
+        return build_script(kind, self.tools.driver(architecture), self._runner_objects(), recorder_command(folder))
+
+    def _runner_objects(self) -> Sequence[Path]:
+        architecture = self._gpu.architecture
+        return compile_runner(self.tools.runner_folder(architecture), self.tools.driver(architecture).compile)

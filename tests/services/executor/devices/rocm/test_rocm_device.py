@@ -118,6 +118,15 @@ async def test_a_source_is_compiled_for_the_gpus_architecture_in_a_sandbox_and_l
         assert part in runner
 
 
+def test_a_build_has_our_runner_although_its_command_is_the_first_thing_that_is_asked_for(
+    rocm: Path, tmp_path: Path
+) -> None:
+    script = RocmDevice(MI300X).build_command(tmp_path, BuildKind.SOLUTION).arguments[-1]
+    objects = sorted(map(str, toolchain.runner_folder("gfx942").glob("*.o")))
+    assert objects
+    assert f"solution.o harness.o {' '.join(objects)} -o runner" in script
+
+
 async def test_errors_are_reported_with_their_line(rocm: Path, tmp_path: Path) -> None:
     with pytest.raises(Failure) as caught:
         await compiled(tmp_path, "no such name\n")
