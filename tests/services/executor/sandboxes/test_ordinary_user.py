@@ -14,7 +14,10 @@ from services.executor.sandboxes.gaps import Gap
 
 REPOSITORY = Path(__file__).parents[4]
 SYSTEM_PYTHON = Path("/usr/bin/python3")
+USER = 20_000 + os.getpid() % 40_000
+"""A user of this test process alone: sandboxes of other tests run as nobody, whose processes the kernel counts."""
 NOBODY = 65534
+"""Who a sandbox with namespaces says that its user is."""
 HELD = {
     "uid": str(NOBODY),
     "privileges": "CapPrm:\t0000000000000000",
@@ -61,12 +64,12 @@ async def test_the_sandbox_holds_and_limits_for_an_ordinary_user_too(setting: st
     seen = await observed(setting)
 
     assert seen.pop("gaps") == gaps
-    assert seen == HELD
+    assert seen == {**HELD, "uid": str(NOBODY if setting in {"bubblewrap", "process"} else USER)}
 
 
 @pytest.mark.usefixtures("_ordinary_user")
 async def test_root_of_a_user_namespace_that_has_no_other_users_is_held_as_an_ordinary_user() -> None:
-    become = ("/usr/bin/setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups")
+    become = ("/usr/bin/setpriv", f"--reuid={USER}", f"--regid={USER}", "--clear-groups")
     seen = await observed("process", *become, "/usr/bin/unshare", "--map-root-user")
 
     assert seen.pop("gaps") == [Gap.MEMORY, Gap.CPU]
@@ -76,12 +79,12 @@ async def test_root_of_a_user_namespace_that_has_no_other_users_is_held_as_an_or
 @pytest.mark.usefixtures("_ordinary_user")
 async def test_processes_that_the_sandbox_cannot_see_do_not_use_up_its_limit() -> None:
     # As in one user's containers: a process namespace hides the processes, but the kernel still counts them.
-    others = [subprocess.Popen(["/bin/sleep", "600"], user=NOBODY, group=NOBODY) for _ in range(60)]
+    others = [subprocess.Popen(["/bin/sleep", "600"], user=USER, group=USER) for _ in range(60)]
     try:
         seen = await observed(
             "process-without-namespaces",
             *("/usr/bin/unshare", "--mount", "--pid", "--fork", "--mount-proc"),
-            *("/usr/bin/setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"),
+            *("/usr/bin/setpriv", f"--reuid={USER}", f"--regid={USER}", "--clear-groups"),
         )
     finally:
         for other in others:
@@ -89,21 +92,23 @@ async def test_processes_that_the_sandbox_cannot_see_do_not_use_up_its_limit() -
             other.wait()
 
     assert seen.pop("gaps") == [Gap.SOCKETS, Gap.PROCESS_LIST, Gap.PROCESS_COUNT, Gap.MEMORY, Gap.CPU]
-    assert seen == HELD
+    assert seen == {**HELD, "uid": str(USER)}
 
 
-async def observed(setting: str, *become_nobody: str) -> dict[str, object]:
-    """The results of `ordinary_user.py`, started as nobody or by a command that becomes nobody."""
-    user = {} if become_nobody else {"user": NOBODY, "group": NOBODY, "extra_groups": []}
+async def observed(setting: str, *become_user: str) -> dict[str, object]:
+    """The results of `ordinary_user.py`, started as an ordinary user or by a command that becomes one."""
+    user = {} if become_user else {"user": USER, "group": USER, "extra_groups": []}
     process = await asyncio.create_subprocess_exec(
-        *become_nobody,
+        *become_user,
         *(str(SYSTEM_PYTHON), "-B", str(Path(__file__).with_name("ordinary_user.py")), setting),
         stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
         cwd=REPOSITORY,
         env={"PYTHONPATH": str(REPOSITORY), "PATH": "/usr/bin:/bin"},
         **user,
     )
-    output, _ = await process.communicate()
+    output, messages = await process.communicate()
     if process.returncode == 3:
         _lack("the system's Python is older than 3.11")
+    assert process.returncode == 0, messages.decode()
     return json.loads(output)
