@@ -42,9 +42,11 @@ class AddressLimit:
         """The instant at which all tries of an address are available again."""
 
     @classmethod
-    def per_minute(cls, tries: int, refusal: str) -> AddressLimit:
+    def per_minute(
+        cls, tries: int, refusal: str, monotonic_seconds: Callable[[], float] = time.monotonic
+    ) -> AddressLimit:
         """Allows as many tries at once as in a minute."""
-        return cls(tries, 60 / tries if tries else 0, refusal)
+        return cls(tries, 60 / tries if tries else 0, refusal, monotonic_seconds)
 
     def count(self, host: str) -> None:
         """Counts a try; raises ProblemError (429) if the address has none left."""
