@@ -30,7 +30,7 @@ def has_room(folder: Path, needed_bytes: int = NEEDED_BYTES) -> bool:
 
 def says_full(error: BaseException) -> bool:
     """True if the error, or one that it wraps, is caused by a full disk: ours, SQLite's or PostgreSQL's."""
-    return any(map(_is_full, _with_causes(error)))
+    return any(map(_is_full, with_causes(error)))
 
 
 def _is_full(error: BaseException) -> bool:
@@ -41,7 +41,8 @@ def _is_full(error: BaseException) -> bool:
     return getattr(error, "sqlstate", None) == _POSTGRESQL_DISK_FULL
 
 
-def _with_causes(error: BaseException) -> Iterator[BaseException]:
+def with_causes(error: BaseException) -> Iterator[BaseException]:
+    """The error, what caused it, and so on."""
     seen: set[int] = set()
     next_one: BaseException | None = error
     while next_one is not None and id(next_one) not in seen:

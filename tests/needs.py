@@ -118,6 +118,7 @@ NEEDS = {
     "postgres": Need(
         lambda: program("postgres") is not None, "the PostgreSQL server is not installed", "postgresql", _POSTGRES
     ),
+    "pgbouncer": _package("pgbouncer", "pgbouncer"),
     "bubblewrap": _package("bubblewrap", "bwrap"),
     "restic": _package("restic bubblewrap", "restic", "bwrap"),
     "rsync": _package("rsync", "rsync"),
@@ -224,8 +225,8 @@ ON_EVERY_MACHINE = frozenset(
     }
 )
 """What the README asks for, and what each Debian has."""
-USED_IF_THERE = frozenset({"bwrap"})
-"""The product looks for these itself, and has another way without them."""
+USED_IF_THERE = frozenset({"bwrap", "gcc", "ld"})
+"""The product looks for these itself, and has another way without them; or Python does, for a library."""
 _OURS = (str(REPOSITORY), sys.prefix, sys.base_prefix + "/bin/python", "/proc/self/", "/tmp/", "/dev/shm/", "/var/tmp/")  # noqa: S108 - prefixes
 
 

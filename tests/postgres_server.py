@@ -11,6 +11,7 @@ import signal
 import subprocess
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import asyncpg
 
@@ -37,46 +38,40 @@ class PostgresServer:
     def __init__(self, *, durable: bool = False) -> None:
         self._setting = f"fsync={'on' if durable else 'off'}"
         in_memory = not durable and IN_MEMORY.is_dir() and shutil.disk_usage(IN_MEMORY).free > ROOM_BYTES
-        self._folder = Path(tempfile.mkdtemp(prefix="wavepool-postgres-", dir=IN_MEMORY if in_memory else None))
+        self.folder = Path(tempfile.mkdtemp(prefix="wavepool-postgres-", dir=IN_MEMORY if in_memory else None))
         self._user = "postgres" if os.geteuid() == 0 else pwd.getpwuid(os.geteuid()).pw_name
         if os.geteuid() == 0:
-            shutil.chown(self._folder, self._user)
-        self._process: subprocess.Popen[bytes] | None = None
+            shutil.chown(self.folder, self._user)
+        as_user = {"user": self._user} if os.geteuid() == 0 else {}
+        self.as_user: dict[str, Any] = {"cwd": self.folder, **as_user}
+        self.data = self.folder / "data"
+        self.process: subprocess.Popen[bytes] | None = None
+        self._port = 5432
         self._templates: dict[str, str] = {}
 
     def start(self) -> None:
-        data = self._folder / "data"
-        as_user = {"user": self._user, "cwd": self._folder} if os.geteuid() == 0 else {"cwd": self._folder}
-        subprocess.run(
-            [program("initdb") or "initdb", "-D", data, "-U", "wavepool", "-A", "trust", "-E", "UTF8", "--no-sync"],
-            check=True,
-            capture_output=True,
-            **as_user,
-        )
-        with (self._folder / "log").open("wb") as log:
-            self._process = subprocess.Popen(
-                [
-                    program("postgres") or "postgres",
-                    "-D",
-                    data,
-                    "-k",
-                    self._folder,
-                    "-h",
-                    "",
-                    "-c",
-                    self._setting,
-                ],
-                stdout=log,
-                stderr=log,
-                **as_user,
-            )
+        command = [program("initdb") or "initdb", "-D", self.data, "-U", "wavepool", "-A", "trust", "-E", "UTF8"]
+        subprocess.run([*command, "--no-sync"], check=True, capture_output=True, **self.as_user)
+        self.run()
+
+    def run(self, *settings: str, host: str = "", port: int = 5432) -> None:
+        """Starts the process on the files that are there; also on a TCP address if `host` names one."""
+        options = [word for setting in (self._setting, *settings) for word in ("-c", setting)]
+        command = [program("postgres") or "postgres", "-D", self.data, "-k", self.folder, "-h", host, "-p", str(port)]
+        with (self.folder / "log").open("ab") as log:
+            self.process = subprocess.Popen([*command, *options], stdout=log, stderr=log, **self.as_user)
+        self._port = port
         asyncio.run(self._until_it_answers())
 
+    def kill(self) -> None:
+        """Ends the process at once, and leaves the files."""
+        if self.process:
+            self.process.send_signal(signal.SIGQUIT)
+            self.process.wait()
+
     def stop(self) -> None:
-        if self._process:
-            self._process.send_signal(signal.SIGQUIT)
-            self._process.wait()
-        shutil.rmtree(self._folder)
+        self.kill()
+        shutil.rmtree(self.folder)
 
     def create_database(self, schema: str = "") -> str:
         """Creates a database, empty or with the schema of these migrations; returns its SQLAlchemy URL."""
@@ -89,19 +84,27 @@ class PostgresServer:
 
     def drop_database(self, url: str) -> None:
         """Removes a database that `create_database` made, whoever has a connection to it."""
-        name = url.partition("@/")[2].partition("?")[0]
-        asyncio.run(self._execute(f'DROP DATABASE "{name}" WITH (FORCE)'))
+        asyncio.run(self._execute(f'DROP DATABASE "{_name_in(url)}" WITH (FORCE)'))
+
+    def execute(self, statement: str, url: str) -> None:
+        """Executes a statement in a database, as the superuser."""
+        asyncio.run(self._execute(statement, _name_in(url)))
+
+    def own(self, path: Path) -> None:
+        """Gives a file to the user that the server runs as."""
+        if os.geteuid() == 0:
+            shutil.chown(path, self._user)
 
     def _url(self, name: str) -> str:
-        return f"postgresql+asyncpg://wavepool@/{name}?host={self._folder}"
+        return f"postgresql+asyncpg://wavepool@/{name}?host={self.folder}"
 
     def _copy_of(self, template: str) -> str:
         name = f"test_{secrets.token_hex(6)}"
         asyncio.run(self._execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}" STRATEGY file_copy'))
         return name
 
-    async def _execute(self, statement: str) -> None:
-        connection = await asyncpg.connect(host=str(self._folder), user="wavepool", database="postgres")
+    async def _execute(self, statement: str, database: str = "postgres") -> None:
+        connection = await asyncpg.connect(host=str(self.folder), port=self._port, user="wavepool", database=database)
         try:
             await connection.execute(statement)
         finally:
@@ -116,3 +119,7 @@ class PostgresServer:
                     await asyncio.sleep(0.05)
                 else:
                     return
+
+
+def _name_in(url: str) -> str:
+    return url.partition("@/")[2].partition("?")[0]

@@ -12,6 +12,7 @@ from pydantic import BaseModel, Field
 
 from gateway.dependencies import TheGateway
 from gateway.http.route_docs import Responses
+from servicekit.rpc.health import REASON_KEY
 
 router = APIRouter(tags=["health"])
 
@@ -55,8 +56,10 @@ async def get_readiness(response: Response, gateway: TheGateway) -> Readiness:
 
 
 async def _state(stub: Any) -> str:  # noqa: ANN401 - grpc_health has no types
+    call = stub.Check(HealthCheckRequest(), timeout=CHECK_TIMEOUT_SECONDS)
     try:
-        answer = await stub.Check(HealthCheckRequest(), timeout=CHECK_TIMEOUT_SECONDS)
+        answer = await call
+        reasons = [str(value) for key, value in await call.trailing_metadata() if key == REASON_KEY]
     except grpc.aio.AioRpcError as error:
         return f"unreachable: {error.code().name}"
-    return "serving" if answer.status == SERVING else "not serving"
+    return "serving" if answer.status == SERVING else ": ".join(["not serving", *reasons])

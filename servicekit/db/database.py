@@ -8,26 +8,43 @@ the write-ahead log they never wait for a writer.
 from __future__ import annotations
 
 import asyncio
+import secrets
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
-from contextlib import asynccontextmanager, nullcontext
+from contextlib import asynccontextmanager, nullcontext, suppress
 from contextvars import Context
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from importlib.resources import as_file, files
 from importlib.resources.abc import Traversable
 from typing import Any, cast
 
-from sqlalchemy import BigInteger, Connection, Dialect, TypeDecorator, event, inspect
-from sqlalchemy.exc import InterfaceError, OperationalError
+from sqlalchemy import BigInteger, Connection, Dialect, TypeDecorator, event, inspect, make_url, text
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
+from servicekit import logging
+from servicekit.db import postgres
+from servicekit.db.postgres import DatabaseAwayError, DatabaseOptions
 from servicekit.db.sqlite_connection import SqliteConnection
-from servicekit.settings.config import WrongSettingsError
+from servicekit.metrics import gauge
+from servicekit.settings.config import ServiceSettings, WrongSettingsError
+
+log = logging.get_logger(__name__)
+connections_in_use = gauge("wavepool_database_connections_in_use", "Connections that transactions have now.")
+connections_waited_for = gauge(
+    "wavepool_database_connections_waited_for", "Transactions that wait for a connection to the database now."
+)
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
 BUSY_TIMEOUT_MS = 10_000
 READING = {"wavepool_reading": True}
 SHORT = {"wavepool_short": True}
+WAIT_SECONDS = 1.0
+WAIT_LOG_SECONDS = 10.0
+LOOK_SECONDS, LOOK_LIMIT_SECONDS = 1.0, 3.0
+"""Together less than the 5 s within which a database that is out of reach is reported."""
+HEAR_SECONDS = 5.0
 SNAPSHOT = READING | {"isolation_level": "REPEATABLE READ"}
 
 
@@ -60,11 +77,19 @@ class Instant(TypeDecorator[datetime]):
         return None if value is None else EPOCH + int(value) * MICROSECOND
 
 
-class Database:
-    """Connections to one database; create it once in `server.py` and close it at the end."""
+_USUAL = DatabaseOptions()
 
-    def __init__(self, url: str) -> None:
-        self._engine = _create_engine(url)
+
+class Database:
+    """Connections to one database; create it once in `server.py` and close it at the end.
+
+    Transactions raise DatabaseAwayError if PostgreSQL is out of reach, restarts, or takes too long.
+    """
+
+    def __init__(self, url: str, options: DatabaseOptions = _USUAL) -> None:
+        """Raises WrongSettingsError if the URL is wrong; connects to nothing yet."""
+        self._engine = _create_engine(url, options)
+        self._options = options
         # SQLite has one writer at a time, and one that waits for it in the database asks again at growing intervals,
         # so that some wait for a second while others overtake. This queue lets them in as they came.
         self._writers = asyncio.Lock() if self.dialect_name == "sqlite" else nullcontext()
@@ -92,7 +117,7 @@ class Database:
     @asynccontextmanager
     async def unfenced(self) -> AsyncGenerator[AsyncConnection]:
         """A writing transaction of a process that need not lead: a migration, or the leader lease itself."""
-        async with self._writers, self._engine.begin() as connection:
+        async with self._writers, self._connected() as connection, connection.begin():
             yield connection
 
     @asynccontextmanager
@@ -101,7 +126,7 @@ class Database:
 
         On SQLite they run in the thread of the event loop, which saves more time than they take.
         """
-        async with self._writers, self._engine.connect() as connection:
+        async with self._writers, self._connected() as connection:
             await connection.execution_options(**SHORT)
             async with connection.begin():
                 await self._check_fence(connection)
@@ -110,14 +135,14 @@ class Database:
     @asynccontextmanager
     async def reading(self) -> AsyncGenerator[AsyncConnection]:
         """A transaction for reading; on SQLite it neither waits for writers nor holds them up."""
-        async with self._engine.connect() as connection:
+        async with self._connected() as connection:
             await connection.execution_options(**READING)
             yield connection
 
     @asynccontextmanager
     async def snapshot(self) -> AsyncGenerator[AsyncConnection]:
         """A transaction for reading, all of whose queries see the same moment. On SQLite every one is."""
-        async with self._engine.connect() as connection:
+        async with self._connected() as connection:
             await connection.execution_options(**(SNAPSHOT if self.dialect_name == "postgresql" else READING))
             yield connection
 
@@ -134,7 +159,7 @@ class Database:
         Yields an event that is set if the connection breaks, after which nothing is heard any more.
         """
         broken = asyncio.Event()
-        async with self._engine.connect() as connection:
+        async with self._connected() as connection:
             driver: Any = (await connection.get_raw_connection()).driver_connection
             driver.add_termination_listener(lambda _connection: broken.set())  # pyright: ignore[reportUnknownLambdaType] - asyncpg has no types
 
@@ -148,19 +173,96 @@ class Database:
                 # The pool must not hand out a connection that listens.
                 await connection.invalidate()
 
+    async def connect(self) -> AsyncConnection:
+        """A connection for as long as the caller needs it, who closes it. Raises DatabaseAwayError."""
+        connection = self._engine.connect()
+        try:
+            with connections_waited_for.track_inprogress():
+                await connection.start()
+        except Exception as error:
+            if self.dialect_name == "postgresql" and (reason := postgres.connect_reason(error)):
+                raise DatabaseAwayError(reason) from error
+            raise
+        return connection
+
+    async def until_reachable(self) -> None:
+        """Waits for PostgreSQL, with a line in the log each 10 s; raises WrongSettingsError if it refuses for good."""
+        seconds = 0.0
+        while self.dialect_name == "postgresql":
+            try:
+                if await self._hears():
+                    return
+                raise WrongSettingsError(f"{self._shown()}: {postgres.POOLER}")
+            except (DatabaseAwayError, DBAPIError) as error:
+                if reason := postgres.refused_reason(error):
+                    raise WrongSettingsError(f"{self._shown()}: {reason}") from error
+                if not isinstance(error, DatabaseAwayError):
+                    raise
+                if seconds % WAIT_LOG_SECONDS == 0:
+                    log.warning("waiting for the database", extra={"database": self._shown(), "error": str(error)})
+            await asyncio.sleep(WAIT_SECONDS)
+            seconds += WAIT_SECONDS
+
+    async def watch(self, tell: Callable[[bool], None]) -> None:
+        """Tells once a second whether PostgreSQL answers, on a connection of its own; of SQLite nothing."""
+        if self.dialect_name != "postgresql":
+            return
+        engine = postgres.create_engine(self._engine.url, replace(self._options, connections=1))
+        try:
+            while True:
+                tell(await postgres.answers(engine, LOOK_LIMIT_SECONDS))
+                await asyncio.sleep(LOOK_SECONDS)
+        finally:
+            await engine.dispose()
+
     async def close(self) -> None:
         """Closes all connections, after the work that was started has ended."""
         await asyncio.gather(*self._running, return_exceptions=True)
         await self._engine.dispose()
+
+    @asynccontextmanager
+    async def _connected(self) -> AsyncGenerator[AsyncConnection]:
+        connection = await self.connect()
+        try:
+            with connections_in_use.track_inprogress():
+                yield connection
+        except DBAPIError as error:
+            if self.dialect_name == "postgresql" and (reason := postgres.away_reason(error)):
+                raise DatabaseAwayError(reason) from error
+            raise
+        finally:
+            # As SQLAlchemy's own: a cancellation must not keep the connection from the pool.
+            await asyncio.shield(asyncio.ensure_future(connection.close()))
+
+    async def _hears(self) -> bool:
+        """True if a notification arrives, as it does unless a pooler changes connections between transactions."""
+        heard, channel = asyncio.Event(), f"wavepool_start_{secrets.token_hex(8)}"
+        async with self.listening(channel, lambda _: heard.set()):
+            async with self.unfenced() as connection:
+                await connection.execute(text("SELECT pg_notify(:channel, '')"), {"channel": channel})
+            with suppress(TimeoutError):
+                async with asyncio.timeout(HEAR_SECONDS):
+                    await heard.wait()
+        return heard.is_set()
+
+    def _shown(self) -> str:
+        return self._engine.url.render_as_string()
 
     async def _check_fence(self, connection: AsyncConnection) -> None:
         if self.fence is not None:
             await self.fence(connection)
 
 
-def is_outage(error: BaseException) -> bool:
-    """True if the error is the database's own and not that of a statement: it is full, locked or out of reach."""
-    return isinstance(error, OperationalError | InterfaceError | OSError)
+def open_database(settings: ServiceSettings, service: str) -> Database:
+    """Opens a service's database as its settings say; raises WrongSettingsError."""
+    options = DatabaseOptions(
+        application=f"wavepool-{service}",
+        password_file=settings.database_password_file,
+        connections=settings.database_connections,
+        statement_timeout=settings.database_statement_timeout,
+        lock_timeout=settings.database_lock_timeout,
+    )
+    return Database(settings.resolved_database_url(service), options)
 
 
 async def migrate(database: Database, location: str) -> None:
@@ -168,12 +270,17 @@ async def migrate(database: Database, location: str) -> None:
 
     Files of versions are named by their revisions, in rising order; the last is the newest.
 
-    Safe to call at every start and from several processes: an advisory lock on PostgreSQL, or the write lock on SQLite,
-    lets one in at a time. Raises UnknownSchemaError, and changes nothing then.
+    Waits until the database can be reached. Safe to call at every start and from several processes: an advisory lock on
+    PostgreSQL, or the write lock on SQLite, lets one in at a time. Raises UnknownSchemaError, or WrongSettingsError if
+    the database refuses this service, and changes nothing then.
     """
     package, folder = location.split(":")
+    await database.until_reachable()
     async with database.unfenced() as connection:
         if database.dialect_name == "postgresql":
+            # Another process may migrate for minutes, and so may this one.
+            await connection.exec_driver_sql("SET LOCAL lock_timeout = 0")
+            await connection.exec_driver_sql("SET LOCAL statement_timeout = 0")
             await connection.exec_driver_sql("SELECT pg_advisory_xact_lock(hashtext('wavepool migrations'))")
         await connection.run_sync(_upgrade, files(package) / folder / "versions")
 
@@ -210,9 +317,12 @@ def _revisions(connection: Connection) -> list[str]:
     return list(connection.exec_driver_sql("SELECT version_num FROM alembic_version").scalars())
 
 
-def _create_engine(url: str) -> AsyncEngine:
+def _create_engine(url: str, options: DatabaseOptions) -> AsyncEngine:
     if not url.startswith("sqlite"):
-        return create_async_engine(url, pool_size=10, max_overflow=10, pool_pre_ping=True)
+        try:
+            return postgres.create_engine(make_url(url), options)
+        except ValueError as error:
+            raise WrongSettingsError(f"DATABASE_URL: {error}") from error
     engine = create_async_engine(url)
     event.listen(engine.sync_engine, "do_connect", _connect_sqlite)
     event.listen(engine.sync_engine, "connect", _prepare_sqlite)

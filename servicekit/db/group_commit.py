@@ -14,8 +14,9 @@ from typing import Generic, TypeVar
 
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from servicekit.db.database import Database, is_outage
+from servicekit.db.database import Database
 from servicekit.db.leader_lease import LeadershipLostError
+from servicekit.db.postgres import is_outage
 
 MOST_WRITES = 256
 """Of one transaction: more would hold up those that come next, and readers of PostgreSQL's locked rows."""

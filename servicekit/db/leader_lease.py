@@ -395,7 +395,7 @@ class LeaderLease:
 
     async def _connected(self) -> AsyncConnection:
         if self._connection is None:
-            self._connection = await self._database.engine.connect()
+            self._connection = await self._database.connect()
             await self._connection.execution_options(isolation_level="AUTOCOMMIT")
         return self._connection
 

@@ -2,8 +2,8 @@
 
 A service's pure modules raise their own exceptions; its `server.py` hands an ErrorMap to the interceptor. An exception
 that is not in the map is our fault: the caller gets a neutral sentence with the request id, and the log gets the
-details. Two errors are the same in every service: a full disk answers UNAVAILABLE with a time to try again, and a
-RefusedCallError its own code.
+details. Three errors are the same in every service: a full disk and a database that is out of reach answer UNAVAILABLE
+with a time to try again, and a RefusedCallError its own code.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from google.protobuf import any_pb2, duration_pb2
 from google.rpc import error_details_pb2, status_pb2
 from grpc_status import rpc_status
 
+from servicekit.db.postgres import DatabaseAwayError
 from servicekit.request_id import current_request_id
 from servicekit.storage import says_full
 
@@ -57,6 +58,9 @@ def failure_of(error: Exception, error_map: Mapping[type[Exception], grpc.Status
     """The failure to report for `error`; None if the map has no class of it."""
     if isinstance(error, RefusedCallError):
         return RpcFailure(error.code, str(error))
+    if isinstance(error, DatabaseAwayError):
+        message = "The service cannot use its database at the moment. Try again later."
+        return RpcFailure(grpc.StatusCode.UNAVAILABLE, message, retry_after=error.retry_after)
     code = next((error_map[kind] for kind in type(error).__mro__ if kind in error_map), None)
     if code is None:
         return full_disk_failure() if says_full(error) else None

@@ -11,6 +11,7 @@ from typing import Any
 import grpc
 
 from servicekit import request_id
+from servicekit.db.postgres import DatabaseAwayError
 from servicekit.logging import get_logger
 from servicekit.metrics import rpc_seconds, rpcs_in_flight
 from servicekit.rpc.errors import failure_of, neutral_failure, status_of
@@ -75,6 +76,8 @@ class Observer(grpc.aio.ServerInterceptor):
             failure = neutral_failure()
         elif says_full(error):
             log.error("no room is left on the disk", extra={"method": method})
+        elif isinstance(error, DatabaseAwayError):
+            log.error("the database is out of reach", extra={"method": method, "error": str(error)})
         await context.abort_with_status(status_of(failure))
 
 

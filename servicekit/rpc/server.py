@@ -11,7 +11,7 @@ import sys
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from datetime import timedelta
-from typing import Any, cast
+from typing import Any, Self, cast
 
 import grpc
 import uvloop
@@ -19,6 +19,7 @@ from grpc_health.v1 import health_pb2_grpc
 
 from servicekit import logging, metrics
 from servicekit.callers_file import CallersFileError
+from servicekit.db.database import Database
 from servicekit.rpc.access import AccessControl, Identify
 from servicekit.rpc.channels import MAX_MESSAGE_BYTES
 from servicekit.rpc.credentials import OpenToOthersError
@@ -80,12 +81,19 @@ class ServiceServer:
         self.metrics_port = 0
         self._settings = settings
         self._health = Health(lambda: has_room(settings.state_folder()))
+        self._database: Database | None = None
+        self._watching: asyncio.Task[None] | None = None
         self._names: list[str] = []
         self._stop_metrics: Callable[[], None] | None = None
 
     def expose(self, service_name: str) -> None:
         """Adds a registered service to health and reflection, such as `wavepool.billing.v1.BillingService`."""
         self._names.append(service_name)
+
+    def on(self, database: Database) -> Self:
+        """Lets health say that nothing is served while the database is out of reach; gives the server itself."""
+        self._database = database
+        return self
 
     async def start(self) -> None:
         """Binds the ports, serves and reports healthy; raises PortTakenError."""
@@ -106,6 +114,8 @@ class ServiceServer:
             ) from error
         await self.grpc.start()
         self._health.serve(self._names)
+        if self._database:
+            self._watching = asyncio.create_task(self._database.watch(self._health.say_database))
         log.info(
             "serving",
             extra={
@@ -119,6 +129,9 @@ class ServiceServer:
     async def stop(self, drain: timedelta | None = None) -> None:
         """Reports not serving, refuses new calls, lets calls in flight finish within `drain`, then ends them."""
         self._health.end()
+        if self._watching:
+            _cancel([self._watching])
+            await asyncio.gather(self._watching, return_exceptions=True)
         await self.grpc.stop((self._settings.drain if drain is None else drain).total_seconds())
         if self._stop_metrics:
             await asyncio.to_thread(self._stop_metrics)

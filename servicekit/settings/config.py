@@ -10,7 +10,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, TypeVar
 
-from pydantic import AliasChoices, BeforeValidator, Field, ValidationError, ValidationInfo, field_validator
+from pydantic import AliasChoices, BeforeValidator, Field, FilePath, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict, SettingsError
 
 from servicekit.callers_file import FILE_NAME as CALLERS_FILE
@@ -122,6 +122,12 @@ class ServiceSettings(Settings):
     data_dir: Path = Path(".wavepool")
     database_url: str | None = None
     """SQLAlchemy URL of an async driver. Unset: an SQLite file in `data_dir`."""
+    database_password_file: FilePath | None = None
+    """The database's password, read at each new connection; unset: the URL's."""
+    database_connections: Annotated[int, Field(ge=3)] = 12
+    """Most connections to PostgreSQL at a time, besides one or two that are kept for health and the leader lease."""
+    database_statement_timeout: timedelta = timedelta(seconds=30)
+    database_lock_timeout: timedelta = timedelta(seconds=10)
     service_token_file: Path | None = Field(default=None, validation_alias=AliasChoices("WAVEPOOL_SERVICE_TOKEN_FILE"))
     """The secret by which services know each other, the same for all; unset: `service-token` in `data_dir`."""
     callers_file: Path | None = Field(default=None, validation_alias=AliasChoices("WAVEPOOL_CALLERS_FILE"))

@@ -230,7 +230,7 @@ def build_server(settings: BillingSettings, stores: Stores, alerting: Alerting) 
     reporter = ReportServicer(
         stores.accounts, stores.reports, stores.postings, stores.usage, settings.overhead_policy, clock
     )
-    server = ServiceServer("billing", settings, ERROR_MAP, callers.identify, credentials.tls)
+    server = ServiceServer("billing", settings, ERROR_MAP, callers.identify, credentials.tls).on(alerting.database)
     billing_pb2_grpc.add_BillingServiceServicer_to_server(servicer, server.grpc)
     reports_pb2_grpc.add_ReportServiceServicer_to_server(reporter, server.grpc)
     server.expose("wavepool.billing.v1.BillingService")
@@ -344,7 +344,7 @@ async def main() -> None:
     settings = checked_settings()
     logging.configure("billing", settings.log_level)
     warn_of_settings(log)
-    db = database.Database(settings.resolved_database_url("billing"))
+    db = database.open_database(settings, "billing")
     try:
         stores, clock = build_stores(db, settings), SystemClock()
         alerting = build_alerting(db, settings, clock)

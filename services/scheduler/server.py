@@ -23,7 +23,7 @@ from problems.kit.definition import CatalogueEntry
 from problems.library.catalogue import Catalogue
 from servicekit import logging
 from servicekit.clock import Clock, SystemClock
-from servicekit.db.database import Database, migrate
+from servicekit.db.database import Database, migrate, open_database
 from servicekit.db.leader_lease import LeaderLease, LeadershipLostError, WhileSure
 from servicekit.loops import Loop, run_loop
 from servicekit.rpc.callers import Callers
@@ -422,7 +422,7 @@ async def build(  # noqa: PLR0915 - one statement for each part
         disks, DiskSnapshots(runner), clock, settings.disk_size << 20, settings.deleted_disks_kept
     )
     servicers = Servicers(servicer, rankings, metrics, queues, reservations, disk_servicer)
-    server = SchedulerServer(settings, servicers, (hub, changes_hub), credentials, callers, forwarding)
+    server = SchedulerServer(settings, servicers, (hub, changes_hub), credentials, callers, forwarding).on(database)
     duties: list[tuple[Loop, timedelta, asyncio.Event | None]] = [
         (rescuer, settings.sweep_interval, None),
         (MachineFollower(pool, inventory, waiting, runner), REFOLLOW_INTERVAL, None),
@@ -483,7 +483,7 @@ async def main() -> None:
     logging.configure("scheduler", settings.log_level)
     warn_of_settings(logging.get_logger(__name__))
     problems = Catalogue.load(settings.problems_dir).problems
-    database = Database(settings.resolved_database_url("scheduler"))
+    database = open_database(settings, "scheduler")
     try:
         await migrate(database, MIGRATIONS)
         scheduler = await build(settings, database, problems, SystemClock())

@@ -168,7 +168,7 @@ async def build(
         billing = await stack.enter_async_context(open_channel(settings.billing_target, credentials, "billing"))
         owner = partial(_owner, identity_pb2_grpc.IdentityServiceStub(billing))
         callers = Callers(credentials, owner, others=settings.other_services().services)
-        server = ServiceServer("vmpool", settings, ERROR_MAP, callers.identify, credentials.tls)
+        server = ServiceServer("vmpool", settings, ERROR_MAP, callers.identify, credentials.tls).on(db)
         offers = OfferBoard(providers, settings.offer_times(), clock)
         stack.push_async_callback(offers.close)
         funding = funding or BillingFunding(usage_store, billing, clock)
@@ -253,7 +253,7 @@ async def main() -> None:
 
 async def serve(settings: VmPoolSettings, providers: ProviderSet) -> None:
     """Serve with these providers, as the only process that serves the database."""
-    db = database.Database(settings.resolved_database_url("vmpool"))
+    db = database.open_database(settings, "vmpool")
     try:
         await database.migrate(db, MIGRATIONS)
         lease = LeaderLease(db, "vmpool", settings.leader_term)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
+import grpc
 import pytest
-from grpc_health.v1 import health_pb2
+from grpc_health.v1 import health_pb2, health_pb2_grpc
 from wavepool.scheduler.v1 import scheduler_pb2
 
+from servicekit.rpc.health import Health
 from tests.gateway.running_gateway import RunningGateway, serve, settings_for
 from tests.gateway.scripted_scheduler import STATEMENT
 from tests.gateway.scripted_services import ADMIN_TOKEN, ScriptedServices
@@ -189,6 +191,20 @@ async def test_readiness_needs_every_service_to_serve(gateway: RunningGateway) -
     await gateway.services.health.set("", health_pb2.HealthCheckResponse.NOT_SERVING)
     draining = await gateway.http.get("/readyz")
     assert (draining.status_code, draining.json()["services"]["billing"]) == (503, "not serving")
+
+
+async def test_readiness_says_that_a_service_does_not_reach_its_database(services: ScriptedServices) -> None:
+    health, server = Health(lambda: True), grpc.aio.server()
+    health.serve([])
+    health.say_database(reaches=False)
+    cast("Any", health_pb2_grpc).add_HealthServicer_to_server(health, server)
+    port = server.add_insecure_port("127.0.0.1:0")
+    await server.start()
+    async with serve(services, settings_for(services, vmpool_target=f"127.0.0.1:{port}")) as gateway:
+        answer = await gateway.http.get("/readyz")
+    await server.stop(None)
+    states = answer.json()["services"]
+    assert (answer.status_code, states["vmpool"]) == (503, "not serving: database out of reach")
 
 
 async def test_readiness_names_the_service_that_is_missing(services: ScriptedServices) -> None:

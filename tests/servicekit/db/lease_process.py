@@ -12,10 +12,10 @@ from contextlib import suppress
 from datetime import timedelta
 
 from sqlalchemy import insert
-from sqlalchemy.exc import DBAPIError
 
 from servicekit.db.database import Database
 from servicekit.db.leader_lease import LeaderLease, LeadershipLostError
+from servicekit.db.postgres import DatabaseAwayError
 from tests.servicekit.db.leases import ROLE, note, notes
 
 
@@ -25,12 +25,12 @@ def say(*words: object) -> None:
 
 async def write(database: Database, lease: LeaderLease) -> None:
     while True:
-        with suppress(DBAPIError):
+        with suppress(DatabaseAwayError):
             await note(database, lease.epoch)
 
 
 async def write_once_told(database: Database, lease: LeaderLease) -> None:
-    with suppress(DBAPIError):
+    with suppress(DatabaseAwayError):
         async with database.transaction() as connection:
             await connection.execute(insert(notes).values(epoch=lease.epoch))
             say("open")

@@ -18,7 +18,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import MetaData, Table, UniqueConstraint, insert, select, text
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from servicekit.clock import new_id
@@ -33,6 +32,7 @@ from servicekit.db.leader_lease import (
     WhileSure,
     leader_leases,
 )
+from servicekit.db.postgres import DatabaseAwayError
 from servicekit.settings.config import LEADER_TERM
 from tests.servicekit.db.leases import ROLE, expire, note, noted, notes, notes_of, opened, prepare
 
@@ -299,7 +299,7 @@ async def test_a_take_over_ends_a_transaction_whose_process_was_stopped_in_the_m
                 await expire(url)
                 await new.take(LONG)
 
-        with pytest.raises(DBAPIError):
+        with pytest.raises(DatabaseAwayError):
             await stopped()
         assert (await noted(url), new.epoch) == ([], 2)
 
@@ -324,7 +324,7 @@ async def test_a_take_over_ends_all_transactions_of_a_stopped_process_at_once(
 
 
 async def suppressing_breaks(kind: type[BaseException] | None, *_: object) -> bool:
-    return kind is not None and issubclass(kind, DBAPIError)
+    return kind is not None and issubclass(kind, DatabaseAwayError)
 
 
 @ON_POSTGRES
