@@ -2,20 +2,23 @@
 
 People and the gateway may call any process of a service. One that does not lead sends these calls, as they are, to the
 address in the lease, and the answer back. The caller's idempotency keys make a second try safe if an answer is lost.
+They are the methods whose proto names the service itself among its callers: a service calls itself for nothing else.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from typing import Any
 
 import grpc
 
 from servicekit.db.leader_lease import LeaderLease
+from servicekit.rpc.access import callers_of
 from servicekit.rpc.channels import open_channel
 from servicekit.rpc.credentials import NAME_KEY, ServiceCredentials
 from servicekit.rpc.errors import RpcFailure, has_details, rpc_failure, status_of
+from servicekit.rpc.interceptors import FOR_EVERYBODY
 
 RETRY_AFTER = timedelta(seconds=1)
 """Another process takes over within a few seconds."""
@@ -24,14 +27,13 @@ LONGEST_CALL_SECONDS = 60.0
 
 
 class ForwardToLeader(grpc.aio.ServerInterceptor):
-    """Answers `methods`, such as `/wavepool.scheduler.v1.SchedulerService/SubmitJob`, only if this process leads.
+    """Answers methods that the service itself may call only if this process leads.
 
     Otherwise it asks the leader. Put it after access control: the leader sees this service as the caller. Answers
     UNAVAILABLE, with a time to try again, if no leader is known or it does not answer.
     """
 
-    def __init__(self, methods: Collection[str], lease: LeaderLease, credentials: ServiceCredentials) -> None:
-        self._methods = methods
+    def __init__(self, lease: LeaderLease, credentials: ServiceCredentials) -> None:
         self._lease = lease
         self._credentials = credentials
         self._channels: dict[str, grpc.aio.Channel] = {}
@@ -44,7 +46,7 @@ class ForwardToLeader(grpc.aio.ServerInterceptor):
         """Called by grpc for each RPC."""
         handler = await continuation(handler_call_details)
         method = str(handler_call_details.method)
-        if handler is None or method not in self._methods:
+        if handler is None or method.startswith(FOR_EVERYBODY) or self._credentials.name not in callers_of(method):
             return handler
         await self._lease.known()
         if self._lease.leads:

@@ -95,33 +95,6 @@ from services.scheduler.store.ranking_reader import RankingReader
 from submissions.checks import UnknownProblemError
 
 MIGRATIONS = "services.scheduler:migrations"
-ONLY_THE_LEADER = frozenset(
-    f"/wavepool.scheduler.v1.{name}"
-    for name in (
-        "SchedulerService/SubmitJob",
-        "SchedulerService/CancelJob",
-        "SchedulerService/UpdateJob",
-        "QueueService/ListQueues",
-        "QueueService/ApplyQueues",
-        "QueueService/ExplainJob",
-        "MetricsService/GetCurrentMetrics",
-        "ReservationService/CreateReservation",
-        "ReservationService/UploadBuildContext",
-        "ReservationService/QuoteReservation",
-        "ReservationService/CancelReservation",
-        "ReservationService/ExtendReservation",
-        "ReservationService/UpdateReservation",
-        "ReservationService/NotifyReservation",
-        "ReservationService/GetAvailability",
-        "ReservationService/GetCalendar",
-        "DiskService/CreateDisk",
-        "DiskService/DeleteDisk",
-        "DiskService/RenameDisk",
-        "DiskService/CloneDisk",
-        "DiskService/SnapshotDisk",
-    )
-)
-"""The methods that write, and those that need the queue in memory."""
 # Delay before a broken stream, of machines or of notifications, is opened again.
 REFOLLOW_INTERVAL = timedelta(milliseconds=200)
 USAGE_INTERVAL = timedelta(minutes=1)
@@ -417,7 +390,7 @@ async def build(  # noqa: PLR0915 - one statement for each part
         store, book, billing, waiting, running, situations, dispatcher, explainer, orderings, placements
     )
     callers = Callers(credentials, billing.owner, others=settings.other_services().services)
-    forwarding = ForwardToLeader(ONLY_THE_LEADER, lease, credentials)
+    forwarding = ForwardToLeader(lease, credentials)
     disk_servicer = DiskServicer(
         disks, DiskSnapshots(runner), clock, settings.disk_size << 20, settings.deleted_disks_kept
     )

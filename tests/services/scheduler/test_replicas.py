@@ -17,7 +17,7 @@ import grpc
 import orjson
 import pytest
 from sqlalchemy import text, update
-from wavepool.scheduler.v1 import reservations_pb2, scheduler_pb2, scheduler_pb2_grpc
+from wavepool.scheduler.v1 import queues_pb2, queues_pb2_grpc, reservations_pb2, scheduler_pb2, scheduler_pb2_grpc
 
 from servicekit.db.database import Database, migrate
 from servicekit.db.leader_lease import LeaderLease, LeadershipLostError, leader_leases
@@ -82,6 +82,14 @@ async def test_a_follower_passes_writes_on_to_the_leader_and_reads_by_itself(fir
         assert first.scheduler is not None
         assert follower.scheduler is not None
         assert (first.scheduler.lease.leads, follower.scheduler.lease.leads) == (True, False)
+
+
+async def test_a_follower_passes_each_method_on_that_writes(first: Cluster) -> None:
+    await first.start()
+    async with another(first) as follower:
+        queues: Any = queues_pb2_grpc.QueueServiceStub(follower.channel)
+        begin = queues_pb2.SetMaintenanceRequest(gpu_type="MI300X", reason="New firmware", user_id="usr_1")
+        assert await queues.SetMaintenance(begin) == queues_pb2.SetMaintenanceResponse()
 
 
 async def test_the_leaders_refusal_comes_back_with_its_details(first: Cluster) -> None:
