@@ -18,6 +18,7 @@ from gateway.dependencies import TheAccount, TheGateway, TheReader
 from gateway.http.json_route import JsonRoute
 from gateway.http.route_docs import problems
 from gateway.routes.identity_calls import call
+from gateway.submissions.event_schemas import RuntimeInterval
 from gateway.submissions.run_frames import NS_PER_MS
 from gateway.upstreams import CALL_TIMEOUT_SECONDS
 from gateway.words.answer_words import BoundWord, Documented
@@ -107,7 +108,9 @@ class ListedProblem(ProblemSummary):
         int, Field(description="Your submissions that ended with a verdict, in the modes `check`, `benchmark`, `full`.")
     ]
     best_runtime_ms: Annotated[float | None, Field(description="Your best proven time; null: none.")]
+    best_runtime_interval: RuntimeInterval
     record_runtime_ms: Annotated[float | None, Field(description="The best proven time of all; null: none.")]
+    record_runtime_interval: RuntimeInterval
     users: Annotated[int, Field(description="Users who solved it.")]
 
 
@@ -155,6 +158,8 @@ def _listed(problem: scheduler_pb2.ProblemSummary, reached: rankings_pb2.Problem
         status=ProblemStatus.SOLVED if reached.solved else tried,
         attempts=reached.attempts,
         best_runtime_ms=best / NS_PER_MS if reached.HasField("best_runtime_ns") else None,
+        best_runtime_interval=reached.best_interval or None,
+        record_runtime_interval=reached.record_interval or None,
         record_runtime_ms=record / NS_PER_MS if reached.HasField("record_runtime_ns") else None,
         users=reached.users,
     )

@@ -381,6 +381,7 @@ ANSWERS: dict[str, Any] = {
                 "users": 9,
                 "best_runtime_ns": 2e6,
                 "record_runtime_ns": 1.5e6,
+                "record_interval": 0.25,
             }
         ],
     },

@@ -191,13 +191,16 @@ def _record_to_proto(one: Record) -> rankings_pb2.Record:
 
 def progress_to_proto(slug: str, one: Progress) -> rankings_pb2.ProblemProgress:
     """A problem's progress."""
+    (best, best_interval), (record, record_interval) = one.best or (None, 0.0), one.record or (None, 0.0)
     return rankings_pb2.ProblemProgress(
         slug=slug,
         attempts=one.attempts,
         solved=one.is_solved,
         users=one.users,
-        best_runtime_ns=one.best_ns,
-        record_runtime_ns=one.record_ns,
+        best_runtime_ns=best,
+        best_interval=best_interval,
+        record_runtime_ns=record,
+        record_interval=record_interval,
     )
 
 

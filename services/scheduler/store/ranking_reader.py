@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, Select, func, select
+from sqlalchemy import ColumnElement, FromClause, Row, Select, func, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from servicekit.db.database import Database
@@ -58,13 +58,13 @@ class Record:
 
 @dataclass(frozen=True)
 class Progress:
-    """What a user has reached in a problem, and what all have; times in nanoseconds, None without one."""
+    """What a user has reached in a problem, and what all have; a time, in nanoseconds, has its interval beside it."""
 
     attempts: int = 0
     is_solved: bool = False
     users: int = 0
-    record_ns: float | None = None
-    best_ns: float | None = None
+    record: tuple[float, float] | None = None
+    best: tuple[float, float] | None = None
 
 
 MOST_RECORDS = 500
@@ -113,7 +113,7 @@ class RankingReader:
             by_all = await _solved_by_all(connection, times, dtype)
             best = await _own_best(connection, user_id, times)
         return {
-            slug: Progress(*tried.get(slug, (0, False)), *by_all.get(slug, (0, None)), best.get(slug))
+            slug: Progress(*tried.get(slug, (0, False)), *by_all.get(slug, (0, None)), best=best.get(slug))
             for slug in sorted(tried.keys() | by_all.keys())
         }
 
@@ -136,9 +136,9 @@ def _of_key(key: RankingKey) -> ColumnElement[bool]:
     return _of_kind(key) & (proven_times.c.problem == key.problem)
 
 
-def _of_kind(key: RankingKey) -> ColumnElement[bool]:
+def _of_kind(key: RankingKey, times: FromClause = proven_times) -> ColumnElement[bool]:
     """The times that were measured in the way of the key, of whatever problem."""
-    row = proven_times.c
+    row = times.c
     return (row.hardware == key.hardware) & (row.dtype == key.dtype) & (row.timing_mode == key.timing_mode)
 
 
@@ -165,18 +165,28 @@ async def _tried(connection: AsyncConnection, user_id: str, dtype: str) -> Mappi
 
 async def _solved_by_all(
     connection: AsyncConnection, times: RankingKey, dtype: str
-) -> Mapping[str, tuple[int, float | None]]:
+) -> Mapping[str, tuple[int, tuple[float, float] | None]]:
     """How many users solved each problem, and its best time; only who solved a problem has one."""
-    row = problem_solvers.c
-    record = select(func.min(proven_times.c.runtime_ns)).where(_of_kind(times), proven_times.c.problem == row.problem)
-    query = select(row.problem, row.users, record.scalar_subquery().label("record")).where(row.dtype == dtype)
-    return {one.problem: (one.users, one.record) for one in await connection.execute(query)}
+    row, time, record = problem_solvers.c, proven_times.c, proven_times.alias("record")
+    least = select(func.min(time.runtime_ns)).where(_of_kind(times), time.problem == row.problem)
+    is_record = _of_kind(times, record) & (record.c.problem == row.problem)
+    is_record &= record.c.runtime_ns == least.correlate(problem_solvers).scalar_subquery()
+    query = select(row.problem, row.users, record.c.runtime_ns, record.c.interval).where(row.dtype == dtype)
+    # Of equal times any one; each has a row.
+    found = await connection.execute(query.outerjoin_from(problem_solvers, record, is_record))
+    return {
+        one.problem: (one.users, None if one.runtime_ns is None else (one.runtime_ns, one.interval)) for one in found
+    }
 
 
-async def _own_best(connection: AsyncConnection, user_id: str, times: RankingKey) -> Mapping[str, float]:
+async def _own_best(connection: AsyncConnection, user_id: str, times: RankingKey) -> Mapping[str, tuple[float, float]]:
     row = proven_times.c
-    query = select(row.problem, func.min(row.runtime_ns).label("best")).where(_of_kind(times), row.user_id == user_id)
-    return {one.problem: one.best for one in await connection.execute(query.group_by(row.problem))}
+    of_user = _of_kind(times) & (row.user_id == user_id)
+    least = select(row.problem, func.min(row.runtime_ns).label("runtime_ns")).where(of_user).group_by(row.problem)
+    best = least.subquery().c
+    query = select(row.problem, row.runtime_ns, row.interval).where(of_user)
+    found = await connection.execute(query.where(row.problem == best.problem, row.runtime_ns == best.runtime_ns))
+    return {one.problem: (one.runtime_ns, one.interval) for one in found}
 
 
 def _record(row: Row[*tuple[Any, ...]]) -> Record:

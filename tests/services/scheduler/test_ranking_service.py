@@ -116,6 +116,9 @@ async def test_rankings_records_and_lists_say_how_far_a_time_is_known(cluster: C
     whole = await cluster.api.GetJob(GetJobRequest(job_id=job.job_id))
     shown = [*ranking.rankings, ranking.own, *records.records]
     assert [one.interval for one in shown] == [pytest.approx(0.1)] * 3
+    await ended(store(cluster), 2, user_id="bob", cases=[case("a", 11.0, spread=0.2)], mean_runtime_ns=11.0)
+    [reached] = (await rankings(cluster).ListProgress(pb.ListProgressRequest(user_id="bob"))).problems
+    assert (reached.record_interval, reached.best_interval) == (pytest.approx(0.1), pytest.approx(0.2))
     assert [one.mean_interval for one in (*listed.jobs, whole.job)] == [pytest.approx(0.1)] * 2
 
 

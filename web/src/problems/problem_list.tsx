@@ -132,8 +132,8 @@ function Row({ problem, isRanked }: { problem: Problem; isRanked: boolean }) {
       <td>
         <Status {...problem} />
       </td>
-      <td class="number">{listed(problem.best_runtime_ms, isRanked)}</td>
-      <td class="number">{listed(problem.record_runtime_ms, isRanked)}</td>
+      <td class="number">{listed(problem.best_runtime_ms, isRanked, problem.best_runtime_interval)}</td>
+      <td class="number">{listed(problem.record_runtime_ms, isRanked, problem.record_runtime_interval)}</td>
       <td class="number">{count(problem.users)}</td>
       <td class="mono">{dtypes.join(", ")}</td>
       <td class="hint">{tags.join(", ")}</td>

@@ -147,7 +147,7 @@ async def test_progress_is_of_each_problem_for_a_user_and_for_all(store: JobStor
     found = await rankings.progress("ada", KEY, "float32")
     assert found == {
         "gelu": Progress(0, False, 1, None, None),
-        "leaky-relu": Progress(3, True, 2, 20.0, 30.0),
+        "leaky-relu": Progress(3, True, 2, (20.0, 0.0), (30.0, 0.0)),
         "relu": Progress(1, False, 0, None, None),
     }
     assert await rankings.solved("bob") == {"leaky-relu", "gelu"}
@@ -162,7 +162,9 @@ async def test_tries_of_all_element_types_count_unless_one_is_asked_for(
     assert await rankings.progress("ada", KEY, "") == {"leaky-relu": Progress(3, True, 1, None, None)}
     assert await rankings.progress("ada", KEY, "float32") == {"leaky-relu": Progress(1, False, 0, None, None)}
     half = replace(KEY, dtype="float16")
-    assert await rankings.progress("ada", half, "float16") == {"leaky-relu": Progress(1, True, 1, 1.0, 1.0)}
+    assert await rankings.progress("ada", half, "float16") == {
+        "leaky-relu": Progress(1, True, 1, (1.0, 0.0), (1.0, 0.0))
+    }
 
 
 @pytest.mark.parametrize(
