@@ -161,6 +161,7 @@ PLACES = {
     "tests/services/scheduler/test_dated_reservations.py": Tier.TEST,
     "tests/services/scheduler/test_disks.py": Tier.TEST,
     "tests/services/scheduler/test_dispatcher.py": Tier.TEST,
+    "tests/services/scheduler/test_fleet.py": Tier.TEST,
     "tests/services/scheduler/test_gang_machine.py": Tier.TEST,
     "tests/services/scheduler/test_gangs.py": Tier.TEST,
     "tests/services/scheduler/test_images.py": Tier.TEST,

@@ -17,6 +17,8 @@ from datetime import datetime
 from functools import cached_property
 from typing import NamedTuple
 
+from services.scheduler.fleet.machine import Machine
+
 MOST_TRIES = 1_000
 """So often a search goes back before a reservation counts as one that does not fit; few are enough in practice."""
 
@@ -44,40 +46,6 @@ class Booking(NamedTuple):
         return self._replace(begin=begin, end=begin + (self.end - self.begin))
 
 
-class Use(NamedTuple):
-    """A GPU that is in use now, and until when at the latest."""
-
-    user_id: str
-    """The job or reservation that uses it."""
-    gpu: int
-    end: datetime
-
-
-@dataclass(frozen=True)
-class CalendarMachine:
-    """A machine that is there, or that the pool can start, and what runs there."""
-
-    machine_id: str
-    gpus: int
-    uses: tuple[Use, ...] = ()
-    is_known: bool = True
-    """False for one that the pool has yet to start."""
-    site: tuple[str, ...] = ()
-    """Where it is, as far as its provider says. Several machines are of one site if one has enough that are free."""
-
-    @cached_property
-    def busy_until(self) -> Mapping[int, datetime]:
-        """When each GPU that is in use is free at the latest."""
-        found: dict[int, datetime] = {}
-        for use in self.uses:
-            found[use.gpu] = max(use.end, found.get(use.gpu, use.end))
-        return found
-
-    def busy_at(self, instant: datetime) -> int:
-        """How many of its GPUs are still in use then, as far as is known now."""
-        return sum(until > instant for until in self.busy_until.values())
-
-
 class Seat(NamedTuple):
     """The GPUs of a machine that a booking is to get, and from when on at the latest."""
 
@@ -92,7 +60,7 @@ class Seat(NamedTuple):
 class Calendar:
     """The machines of one GPU type, and the reservations of it that have yet to start, the first to be made first."""
 
-    machines: Sequence[CalendarMachine]
+    machines: Sequence[Machine]
     bookings: Sequence[Booking] = ()
     most_gpus: int | None = None
     """All bookings together have so many GPUs at most, at any instant; None for no such limit."""
@@ -198,7 +166,7 @@ class Calendar:
 
     def _with_room(
         self, plan: Mapping[str, Sequence[Booking]], asked: Booking, preferred: Collection[str]
-    ) -> Sequence[CalendarMachine]:
+    ) -> Sequence[Machine]:
         """Machines that can take it beside what is planned, those that are preferred first; none if too few can."""
         able = [machine for machine in self.machines if _has_room(machine, plan[machine.machine_id], asked)]
         able.sort(key=lambda machine: machine.machine_id not in preferred)
@@ -237,7 +205,7 @@ def _linked(asked: Booking, bookings: Iterable[Booking]) -> list[Booking]:
     return found
 
 
-def _prolonged(machine: CalendarMachine, user_id: str, end: datetime) -> CalendarMachine:
+def _prolonged(machine: Machine, user_id: str, end: datetime) -> Machine:
     """The machine, if what runs lasts until then; the same one if that is not there."""
     if all(use.user_id != user_id for use in machine.uses):
         return machine
@@ -245,19 +213,19 @@ def _prolonged(machine: CalendarMachine, user_id: str, end: datetime) -> Calenda
     return replace(machine, uses=uses)
 
 
-def _has_room(machine: CalendarMachine, there: Iterable[Booking], asked: Booking) -> bool:
+def _has_room(machine: Machine, there: Iterable[Booking], asked: Booking) -> bool:
     """True if the machine can take it beside those that are there."""
     near = [one for one in there if one.overlaps(asked.begin, asked.end)]
     instants = [asked.begin, *(one.begin for one in near if one.begin > asked.begin)]
     return all(_taken_at(machine, near, instant) + asked.gpus <= machine.gpus for instant in instants)
 
 
-def _is_kept(machine: CalendarMachine, there: Sequence[Booking]) -> bool:
+def _is_kept(machine: Machine, there: Sequence[Booking]) -> bool:
     """True if the machine has room for all that are there."""
     return all(_taken_at(machine, there, one.begin) <= machine.gpus for one in there)
 
 
-def _taken_at(machine: CalendarMachine, there: Iterable[Booking], instant: datetime) -> int:
+def _taken_at(machine: Machine, there: Iterable[Booking], instant: datetime) -> int:
     return machine.busy_at(instant) + sum(one.gpus for one in there if one.begin <= instant < one.end)
 
 
@@ -268,7 +236,7 @@ class _Tries:
         self.left = MOST_TRIES
 
 
-def _ways(kinds: Sequence[Sequence[CalendarMachine]], number: int) -> Iterator[tuple[CalendarMachine, ...]]:
+def _ways(kinds: Sequence[Sequence[Machine]], number: int) -> Iterator[tuple[Machine, ...]]:
     """All ways to take so many machines that differ, in the order in which they are tried: those of one site first.
 
     Machines of one kind do not differ for a booking.
@@ -276,7 +244,7 @@ def _ways(kinds: Sequence[Sequence[CalendarMachine]], number: int) -> Iterator[t
     if number == 1:
         yield from ((machines[0],) for machines in kinds)
         return
-    by_site: defaultdict[tuple[str, ...], list[Sequence[CalendarMachine]]] = defaultdict(list)
+    by_site: defaultdict[tuple[str, ...], list[Sequence[Machine]]] = defaultdict(list)
     for machines in kinds:
         by_site[machines[0].site].append(machines)
     for those in by_site.values():
@@ -286,7 +254,7 @@ def _ways(kinds: Sequence[Sequence[CalendarMachine]], number: int) -> Iterator[t
             yield way
 
 
-def _combinations(kinds: Sequence[Sequence[CalendarMachine]], number: int) -> Iterator[tuple[CalendarMachine, ...]]:
+def _combinations(kinds: Sequence[Sequence[Machine]], number: int) -> Iterator[tuple[Machine, ...]]:
     """So many machines, as many of each kind as possible first, and each number of a kind once."""
     if not number:
         yield ()
@@ -304,7 +272,7 @@ class _Search:
 
     def __init__(
         self,
-        machines: Sequence[CalendarMachine],
+        machines: Sequence[Machine],
         bookings: Iterable[Booking],
         preferred: Mapping[str, Collection[str]],
         soon: datetime | None,
@@ -320,8 +288,8 @@ class _Search:
     def run(self) -> Mapping[str, list[Booking]] | None:
         """The bookings by machine, so that all fit; None if no way was found."""
         # Not recursive: there may be more bookings than Python has frames for.
-        choices: list[Iterator[tuple[CalendarMachine, ...]]] = []
-        chosen: list[tuple[CalendarMachine, ...]] = []
+        choices: list[Iterator[tuple[Machine, ...]]] = []
+        chosen: list[tuple[Machine, ...]] = []
         while len(chosen) < len(self._in_order):
             choices.append(_ways(self._able(self._in_order[len(chosen)]), self._in_order[len(chosen)].machines))
             while (way := next(choices[-1], None)) is None:
@@ -336,9 +304,9 @@ class _Search:
             chosen.append(way)
         return self._on
 
-    def _able(self, booking: Booking) -> list[list[CalendarMachine]]:
+    def _able(self, booking: Booking) -> list[list[Machine]]:
         """The machines with room, those together that do not differ, in the order in which they are tried."""
-        found: defaultdict[object, list[CalendarMachine]] = defaultdict(list)
+        found: defaultdict[object, list[Machine]] = defaultdict(list)
         wanted = self._preferred.get(booking.booking_id, ())
         is_far = self._soon is not None and booking.begin > self._soon
         for machine in sorted(self._machines, key=lambda one: (one.machine_id not in wanted, one.is_known == is_far)):
@@ -350,7 +318,7 @@ class _Search:
         return list(found.values())
 
 
-def _seated(machine: CalendarMachine, bookings: Iterable[Booking]) -> list[Seat]:
+def _seated(machine: Machine, bookings: Iterable[Booking]) -> list[Seat]:
     """Gives bookings that fit on a machine their GPUs: those that were used last, so that others stay free for long."""
     free_from: dict[int, datetime] = dict(machine.busy_until)
     seats: list[Seat] = []

@@ -16,10 +16,12 @@ from datetime import datetime, timedelta
 
 from servicekit.clock import Clock
 from services.scheduler.fairness.situation import Dated, Hold
+from services.scheduler.fleet.fleet import Fleet
+from services.scheduler.fleet.machine import Machine, Promise, Use
 from services.scheduler.jobs.availability import CalendarEntry
 from services.scheduler.jobs.job import Job
 from services.scheduler.jobs.reservation import GRACE
-from services.scheduler.jobs.reservation_calendar import Booking, Calendar, CalendarMachine, Seat, Use
+from services.scheduler.jobs.reservation_calendar import Booking, Calendar, Seat
 from services.scheduler.jobs.spec import Placement
 from services.scheduler.peers.pool import PoolLimits
 from services.scheduler.queue.inventory import Inventory
@@ -114,11 +116,22 @@ class DatedBook:
 
     def calendar(self, gpu_type: str) -> Calendar:
         """The calendar of a GPU type."""
-        machines = tuple(self._calendar_machines(gpu_type))
+        machines = tuple(self._machines_of(gpu_type))
         gpus = sum(machine.gpus for machine in machines)
         bookings = [self.booking(job) for job in self.jobs() if job.spec.gpu_type == gpu_type]
         present = tuple(one for one in bookings if one.begin < one.end)
         return Calendar(machines, present, math.ceil(self._share * gpus), self._now() + SOON)
+
+    def fleet(self, gpu_type: str) -> Fleet:
+        """The machines of a GPU type, with what runs there, and what is promised to reservations that start later."""
+        calendar = self.calendar(gpu_type)
+        ends = {booking.booking_id: booking.end for booking in calendar.bookings}
+        promised: defaultdict[str, list[Promise]] = defaultdict(list)
+        for seat in self.seats(gpu_type):
+            own = Promise(seat.booking_id, seat.gpus, seat.begin, ends[seat.booking_id])
+            promised[seat.machine_id].append(own)
+        machines = [replace(one, promised=tuple(promised[one.machine_id])) for one in calendar.machines]
+        return Fleet(machines, self._clock.now())
 
     def booking(self, job: Job) -> Booking:
         """The time of a dated reservation that has no machine yet; one that is late takes what is left of its time."""
@@ -233,7 +246,7 @@ class DatedBook:
         bookings = [self.booking(one) for one in self.jobs() if one.spec.gpu_type == gpu_type]
         if job.spec.fallback_gpu_types or not any(one.overlaps(asked.begin, asked.end) for one in bookings):
             return begin
-        machines = [replace(machine, uses=()) for machine in self._calendar_machines(gpu_type)]
+        machines = [replace(machine, uses=()) for machine in self._machines_of(gpu_type)]
         return Calendar(machines, bookings).nearest_start(asked, max(one.end for one in bookings))
 
     def longest_use(self, job: Job) -> timedelta:
@@ -278,29 +291,23 @@ class DatedBook:
     def _running_job(self, job_id: str) -> Job | None:
         return next((job for job in self._running.jobs() if job.job_id == job_id), None)
 
-    def _calendar_machines(self, gpu_type: str) -> list[CalendarMachine]:
+    def _machines_of(self, gpu_type: str) -> list[Machine]:
         """Those that are there, the oldest first, and those that the pool could start beside them."""
-        users = [(job, lease.machine_id, lease.slots) for job in self._running.jobs() for lease in job.leases]
-        users += [(job, one.machine_id, one.slots) for job, those in self._starting.values() for one in those]
+        uses: defaultdict[str, list[Use]] = defaultdict(list)
+        for job in self._running.jobs():
+            for lease in job.leases:
+                uses[lease.machine_id] += (Use(job.job_id, slot, self._end_of(job)) for slot in lease.slots)
+        for job, placements in self._starting.values():
+            for there in placements:
+                uses[there.machine_id] += (Use(job.job_id, slot, self._end_of(job)) for slot in there.slots)
         offers = sorted(self._inventory.offers(), key=lambda offer: (offer.create_time, offer.machine_id))
         found = [
-            CalendarMachine(
-                offer.machine_id,
-                self._inventory.gpus(offer.machine_id),
-                tuple(
-                    Use(job.job_id, slot.gpu, self._end_of(job))
-                    for job, machine_id, slots in users
-                    if machine_id == offer.machine_id
-                    for slot in slots
-                ),
-                site=offer.site,
-            )
+            self._inventory.machine(offer.machine_id, uses[offer.machine_id])
             for offer in offers
             if offer.gpu_type == gpu_type and offer.stage is not MachineStage.CLOSED and offer.is_for("", self._waiting)
         ]
         more = max(0, self.limits.machines - len(offers))
-        new = (CalendarMachine(f"new machine {number}", self.limits.gpus, is_known=False) for number in range(more))
-        return [*found, *new]
+        return found + [Machine(f"new machine {number}", self.limits.gpus, is_known=False) for number in range(more)]
 
     def room(self, gpu_types: Collection[str]) -> int:
         """How many machines of these types the pool may still start, after those that wait for other types.

@@ -5,26 +5,17 @@ Nothing here is stored: it follows from rows, machines and what runs there, as w
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from datetime import datetime, timedelta
+from collections.abc import Collection, Iterable, Sequence
 
 from servicekit.clock import Clock
 from services.scheduler.fairness.situation import Dated, Hold
-from services.scheduler.jobs.gang_seats import GangSeat, WholeMachine, gang_seat
+from services.scheduler.fleet.fleet import Fleet, GangSeat, WholeMachines
 from services.scheduler.jobs.job import Job
-from services.scheduler.jobs.reservation_calendar import CalendarMachine
 from services.scheduler.jobs.spec import Placement
 from services.scheduler.queue.dated_book import DatedBook
 from services.scheduler.queue.inventory import Inventory
-from services.scheduler.queue.placement import MachineOffer, MachineStage
 from services.scheduler.queue.waiting import WaitingJobs
-from vocabulary.slots import EIGHTHS_PER_GPU, Slot, covered
-
-COMING = timedelta(minutes=10)
-"""Machines that are being started count as free so much later. What ends by then may use the others meanwhile."""
-GIVING_BACK = timedelta(minutes=1)
-"""GPUs that we do not use and the pool does not call free are given back just now, and count as free so much later."""
+from vocabulary.slots import EIGHTHS_PER_GPU, Slot
 
 
 class GangBook:
@@ -53,25 +44,25 @@ class GangBook:
         self._in_turn[gpu_type] = [seat.job_id for seat in found if seat.machine_ids]
         return found
 
-    def seats_beside(self, gpu_type: str, jobs: Iterable[Job], others: Iterable[GangSeat]) -> list[GangSeat]:
+    def seats_beside(self, gpu_type: str, jobs: Sequence[Job], others: Iterable[GangSeat]) -> list[GangSeat]:
         """The machines of these jobs in this order, after `others` have theirs. Nothing is kept for that."""
-        now = self._clock.now()
-        taken: defaultdict[str, list[tuple[datetime, datetime]]] = defaultdict(list)
-
-        def take(seat: GangSeat, use: timedelta) -> None:
-            for machine_id in seat.machine_ids:
-                taken[machine_id].append((seat.begin, seat.begin + use))
-
+        if not jobs:
+            return []
+        fleet = self._dated.fleet(gpu_type)
         for other in others:
             if waits := self._waiting.get(other.job_id):
-                take(other, self._dated.longest_use(waits))
+                fleet = self._with(fleet, other, waits)
         found: list[GangSeat] = []
         for job in jobs:
-            use = self._dated.longest_use(job)
-            seat = gang_seat(job.job_id, job.spec.machines, self._machines(gpu_type, job, taken), use, now)
-            take(seat, use)
-            found.append(seat)
+            spec, use = job.spec, self._dated.longest_use(job)
+            need = WholeMachines(spec.machines, spec.resources.gpus, use, job.reserved.longest_lease)
+            found.append(fleet.first_start(job.job_id, need))
+            fleet = self._with(fleet, found[-1], job)
         return found
+
+    def _with(self, fleet: Fleet, seat: GangSeat, job: Job) -> Fleet:
+        """The machines, if the job gets those of its seat."""
+        return fleet.promising(job.job_id, seat.machine_ids, seat.begin, seat.begin + self._dated.longest_use(job))
 
     def kept(self, seats: Iterable[GangSeat], dated: Collection[Dated]) -> list[Dated]:
         """What is kept for them and for those that start later, each GPU for the one that has it first."""
@@ -104,31 +95,3 @@ class GangBook:
                 return ()
             found.append(Placement(machine_id, slots))
         return found
-
-    def _machines(
-        self, gpu_type: str, job: Job, taken: Mapping[str, Sequence[tuple[datetime, datetime]]]
-    ) -> list[WholeMachine]:
-        """The machines that could be the job's, beside what is `taken` by others, or promised to start later."""
-        calendar, held, now = self._dated.calendar(gpu_type), self._dated.held(), self._clock.now()
-        known = {machine.machine_id: machine for machine in calendar.machines}
-        ends = {booking.booking_id: booking.end for booking in calendar.bookings}
-        promised = [(seat.machine_id, (seat.begin, ends[seat.booking_id])) for seat in self._dated.seats(gpu_type)]
-        found: list[WholeMachine] = []
-        for offer in self._inventory.offers():
-            name, machine = offer.machine_id, known.get(offer.machine_id)
-            if machine is None or machine.gpus < job.spec.resources.gpus or not offer.is_for("", self._waiting):
-                continue
-            free = _free_time(offer, machine, held.get(name, ()), now)
-            if offer.life_end is None or free + job.reserved.longest_lease <= offer.life_end:
-                busy = (*taken.get(name, ()), *(times for machine_id, times in promised if machine_id == name))
-                found.append(WholeMachine(name, offer.site, free, offer.stage is MachineStage.READY, busy))
-        return found
-
-
-def _free_time(offer: MachineOffer, machine: CalendarMachine, held: Sequence[Slot], now: datetime) -> datetime:
-    """When all its GPUs are free at the latest."""
-    if offer.stage is not MachineStage.READY:
-        return now + COMING
-    ours = covered([0] * len(offer.free_masks), held)
-    is_given_back = any(mask & ~own for mask, own in zip(offer.taken, ours, strict=True))
-    return max(now + GIVING_BACK if is_given_back else now, *machine.busy_until.values(), now)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Container, Sequence
+from collections.abc import Collection, Container, Iterable, Sequence
 from datetime import UTC, datetime
 
 from wavepool.vmpool.v1 import vmpool_pb2
 from wavepool.vmpool.v1.vmpool_pb2 import Machine, MachineEvent
 
+from services.scheduler.fleet.machine import Machine as FleetMachine
+from services.scheduler.fleet.machine import Use
 from services.scheduler.jobs.resources import GpuMode, Resources
 from services.scheduler.queue.placement import MachineOffer, MachineStage
+from vocabulary.slots import WHOLE_GPU, covered
 
 _STAGES = {
     vmpool_pb2.MACHINE_STATE_REQUESTED: MachineStage.STARTING,
@@ -87,6 +90,20 @@ class Inventory:
     def offers(self) -> list[MachineOffer]:
         """All machines, in the form that placement uses."""
         return list(self._offers.values())
+
+    def machine(self, machine_id: str, uses: Iterable[Use]) -> FleetMachine:
+        """A machine that has an offer, with what our jobs have of it.
+
+        If it is ready and does not say what is free, nothing is.
+        """
+        offer, gpus, found = self._offers[machine_id], self.gpus(machine_id), tuple(uses)
+        is_ready = offer.stage is MachineStage.READY
+        taken = offer.taken if len(offer.free_masks) == gpus else (WHOLE_GPU,) * gpus
+        ours = covered([0] * gpus, (use.slot for use in found if use.slot.gpu < gpus))
+        others = tuple(mask & ~own for mask, own in zip(taken, ours, strict=True)) if is_ready else ()
+        return FleetMachine(
+            machine_id, gpus, found, site=offer.site, is_ready=is_ready, others=others, life_end=offer.life_end
+        )
 
     def start_of(self, machine_id: str, now: datetime) -> tuple[float, float, float] | None:
         """Seconds since the order of a machine that is being started, p50 and p90 of a start.

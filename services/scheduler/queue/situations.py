@@ -23,7 +23,7 @@ from services.scheduler.fairness.situation import (
     Situation,
     Stop,
 )
-from services.scheduler.jobs.gang_seats import GangSeat
+from services.scheduler.fleet.fleet import GangSeat
 from services.scheduler.jobs.job import Job
 from services.scheduler.jobs.resources import Resources, Reuse
 from services.scheduler.jobs.spec import Placement

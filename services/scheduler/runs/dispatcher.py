@@ -13,8 +13,8 @@ from servicekit.request_id import set_request_id
 from services.scheduler import metrics
 from services.scheduler.config import SchedulerSettings
 from services.scheduler.fairness.situation import Hold, Plan, QueueState
+from services.scheduler.fleet.fleet import GangSeat
 from services.scheduler.jobs.errors import StaleJobError
-from services.scheduler.jobs.gang_seats import GangSeat
 from services.scheduler.jobs.job import Job
 from services.scheduler.jobs.outcome import Ending
 from services.scheduler.jobs.spec import Placement

@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 from hypothesis.stateful import invariant, precondition, rule
 
 from services.scheduler.fairness.settings import Queues, QueueSettings, Share
-from services.scheduler.jobs.gang_seats import WholeMachine, gang_seat
+from services.scheduler.fleet.fleet import Fleet, WholeMachines
+from services.scheduler.fleet.machine import COMING, Machine, Promise, Use
 from tests.services.scheduler.jobs import START
 from tests.services.scheduler.life import MINUTE, PRICE, Life
 from vocabulary.money import price_of
-from vocabulary.slots import EIGHTHS_PER_GPU
+from vocabulary.slots import EIGHTHS_PER_GPU, Slot
 
 NAMES = ("machine-0", "machine-1", "machine-2", "machine-3")
 GPUS = 8
@@ -29,21 +30,25 @@ def test_a_seat_has_the_machines_that_are_free_first_together_of_one_site_if_one
     number: int, lasts: int, drawn: list[tuple[int, str, bool, list[tuple[int, int]]]]
 ) -> None:
     machines = [
-        WholeMachine(
+        Machine(
             f"m{at}",
-            (site,),
-            START + minutes * MINUTE,
-            is_there,
-            tuple((START + first * MINUTE, START + (first + length) * MINUTE) for first, length in times),
+            GPUS,
+            (Use("run", Slot(0, 0, EIGHTHS_PER_GPU), START + minutes * MINUTE),),
+            site=(site,),
+            is_ready=is_there,
+            promised=tuple(
+                Promise("one", (0,), START + first * MINUTE, START + (first + length) * MINUTE)
+                for first, length in times
+            ),
         )
         for at, (minutes, site, is_there, times) in enumerate(drawn)
     ]
     use = lasts * MINUTE
-    seat = gang_seat("gang", number, machines, use, START)
+    seat = Fleet(machines, START).first_start("gang", WholeMachines(number, GPUS, use))
     by_id = {one.machine_id: one for one in machines}
     chosen = [by_id[name] for name in seat.machine_ids]
     assert len(set(seat.machine_ids)) == len(chosen) <= number
-    assert all(one.is_there and one.is_free(seat.begin, use) for one in chosen)
+    assert all(one.is_ready and one.is_free(seat.begin, use, START) for one in chosen)
     assert seat.is_whole == (len(chosen) == number)
     assert (len(machines) >= number) or not chosen, "nothing is kept if not enough machines will be there"
     sites = [[one for one in machines if one.site == (site,)] for site in ("here", "there")]
@@ -55,11 +60,12 @@ def test_a_seat_has_the_machines_that_are_free_first_together_of_one_site_if_one
         assert whole == [machines] or len({one.site for one in chosen}) <= 1
 
 
-def _free(machines: list[WholeMachine], begin: datetime, use: timedelta) -> int:
+def _free(machines: list[Machine], begin: datetime, use: timedelta) -> int:
     """How many of the machines nobody has in any minute from `begin` on."""
     minutes = [begin + at * MINUTE for at in range(use // MINUTE)]
     return sum(
-        one.free_time <= begin and not any(first <= at < end for at in minutes for first, end in one.promised)
+        (one.uses[0].end if one.is_ready else START + COMING) <= begin
+        and not any(promise.begin <= at < promise.end for at in minutes for promise in one.promised)
         for one in machines
     )
 

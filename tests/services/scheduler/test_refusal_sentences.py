@@ -13,6 +13,7 @@ import pytest
 from google.protobuf.duration_pb2 import Duration
 
 from servicekit.rpc.proto_time import instant_to_proto
+from services.scheduler.fleet.machine import Machine
 from services.scheduler.jobs.dated_limits import (
     START_FIELD,
     DatedLimits,
@@ -23,7 +24,7 @@ from services.scheduler.jobs.dated_limits import (
 )
 from services.scheduler.jobs.errors import CalendarConflictError, DiskInUseError, InvalidRequestError
 from services.scheduler.jobs.reservation import Reservation
-from services.scheduler.jobs.reservation_calendar import Booking, Calendar, CalendarMachine
+from services.scheduler.jobs.reservation_calendar import Booking, Calendar
 from services.scheduler.jobs.reservation_checks import ReservationLimits, admit_reservation, extension_of
 from tests.services.scheduler.cluster import KEY, sound_reservation
 from vocabulary.ssh_keys import Key
@@ -84,7 +85,7 @@ def test_a_wrong_request_is_refused_with_the_field_the_rule_and_the_fix(asked: d
 
 def test_a_start_when_others_have_the_gpus_is_refused_with_them_and_the_nearest_that_works() -> None:
     taken = [Booking("res_1", 8, NOON + HOUR, NOON + 3 * HOUR), Booking("res_2", 8, NOON + HOUR, NOON + 2 * HOUR)]
-    calendar = Calendar((CalendarMachine("a", 8, ()), CalendarMachine("b", 8, ())), taken)
+    calendar = Calendar((Machine("a", 8, ()), Machine("b", 8, ())), taken)
     asked = Booking("res_3", 8, NOON + 90 * MINUTE, NOON + 150 * MINUTE)
     error = CalendarConflictError(START_FIELD, conflict_text(asked, calendar, ["res_1 (lecture)"], 1, NOON + 24 * HOUR))
     assert str(error) == (

@@ -9,7 +9,9 @@ from itertools import combinations, product
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from services.scheduler.jobs.reservation_calendar import Booking, Calendar, CalendarMachine, Use
+from services.scheduler.fleet.machine import Machine, Use
+from services.scheduler.jobs.reservation_calendar import Booking, Calendar
+from vocabulary.slots import EIGHTHS_PER_GPU, Slot
 
 NOON = datetime(2026, 11, 27, 12, tzinfo=UTC)
 HORIZON = 40
@@ -23,13 +25,13 @@ def booking(name: str, gpus: int, begin: int, end: int, machines: int = 1) -> Bo
     return Booking(name, gpus, at(begin), at(end), machines)
 
 
-def machine(name: str, gpus: int, *uses: tuple[str, int, int]) -> CalendarMachine:
-    return CalendarMachine(name, gpus, tuple(Use(user, gpu, at(end)) for user, gpu, end in uses))
+def machine(name: str, gpus: int, *uses: tuple[str, int, int]) -> Machine:
+    return Machine(name, gpus, tuple(Use(user, Slot(gpu, 0, EIGHTHS_PER_GPU), at(end)) for user, gpu, end in uses))
 
 
 @st.composite
-def machines(draw: st.DrawFn) -> list[CalendarMachine]:
-    found: list[CalendarMachine] = []
+def machines(draw: st.DrawFn) -> list[Machine]:
+    found: list[Machine] = []
     for number in range(draw(st.integers(1, 3))):
         gpus = draw(st.sampled_from([1, 2, 4]))
         ends = [draw(st.integers(0, 12)) for _ in range(gpus)]
@@ -48,7 +50,7 @@ def requests(draw: st.DrawFn, most: int = 4) -> list[Booking]:
     return found
 
 
-def is_possible(there: Sequence[CalendarMachine], bookings: Sequence[Booking]) -> bool:
+def is_possible(there: Sequence[Machine], bookings: Sequence[Booking]) -> bool:
     """Tries every way to give the bookings machines, minute by minute."""
     return any(
         all(
@@ -70,7 +72,7 @@ def is_possible(there: Sequence[CalendarMachine], bookings: Sequence[Booking]) -
     )
 
 
-def admitted(there: Sequence[CalendarMachine], asked: Sequence[Booking]) -> Calendar:
+def admitted(there: Sequence[Machine], asked: Sequence[Booking]) -> Calendar:
     """The calendar after each was asked for, one after the other."""
     calendar = Calendar(there)
     for one in asked:
@@ -143,7 +145,7 @@ def test_seats_keep_their_machines_while_they_can() -> None:
 
 
 def test_one_that_begins_late_counts_on_a_machine_that_is_yet_to_be_started() -> None:
-    there = [machine("m", 1), CalendarMachine("new", 1, is_known=False)]
+    there = [machine("m", 1), Machine("new", 1, is_known=False)]
     bookings = [booking("a", 1, 5, 50), booking("b", 1, 30, 40)]
     assert {seat.booking_id: seat.machine_id for seat in Calendar(there, bookings, soon=at(9)).seats()} == {
         "a": "m",
@@ -166,7 +168,7 @@ def test_one_of_several_machines_has_all_at_its_begin_or_later_but_never_a_part(
 
 def test_several_machines_are_of_one_site_if_one_has_enough_that_are_free() -> None:
     names = {"a": "east", "b": "west", "c": "east", "d": "west"}
-    there = [CalendarMachine(name, 8, site=(site,)) for name, site in names.items()]
+    there = [Machine(name, 8, site=(site,)) for name, site in names.items()]
 
     def seats(*bookings: Booking) -> list[str]:
         found = Calendar(there, bookings).seats({"one": {"a"}})
@@ -179,9 +181,7 @@ def test_several_machines_are_of_one_site_if_one_has_enough_that_are_free() -> N
 
 @settings(max_examples=300)
 @given(machines(), requests())
-def test_never_more_is_admitted_than_there_is_at_any_instant(
-    there: list[CalendarMachine], asked: list[Booking]
-) -> None:
+def test_never_more_is_admitted_than_there_is_at_any_instant(there: list[Machine], asked: list[Booking]) -> None:
     calendar = admitted(there, asked)
     assert is_possible(there, calendar.bookings)
     seats, by_id = calendar.seats(), {one.booking_id: one for one in calendar.bookings}
@@ -201,14 +201,14 @@ def test_never_more_is_admitted_than_there_is_at_any_instant(
 
 @settings(max_examples=300)
 @given(machines(), requests())
-def test_one_that_is_refused_really_did_not_fit(there: list[CalendarMachine], asked: list[Booking]) -> None:
+def test_one_that_is_refused_really_did_not_fit(there: list[Machine], asked: list[Booking]) -> None:
     calendar = admitted(there, asked[:-1])
     assert calendar.fits(asked[-1]) == is_possible(there, [*calendar.bookings, asked[-1]])
 
 
 @settings(max_examples=200)
 @given(machines(), requests(3))
-def test_the_nearest_start_fits_and_no_earlier_one_does(there: list[CalendarMachine], asked: list[Booking]) -> None:
+def test_the_nearest_start_fits_and_no_earlier_one_does(there: list[Machine], asked: list[Booking]) -> None:
     calendar, last = admitted(there, asked[:-1]), asked[-1]
     found = calendar.nearest_start(last, at(HORIZON))
     fitting = [
@@ -222,7 +222,7 @@ def test_the_nearest_start_fits_and_no_earlier_one_does(there: list[CalendarMach
 @settings(max_examples=200)
 @given(machines(), requests(3), st.integers(0, 20), st.data())
 def test_the_longest_end_is_possible_and_no_later_one_is(
-    there: list[CalendarMachine], asked: list[Booking], more: int, data: st.DataObject
+    there: list[Machine], asked: list[Booking], more: int, data: st.DataObject
 ) -> None:
     calendar = admitted(there, asked)
     users = [use for one in there for use in one.uses]
@@ -230,12 +230,12 @@ def test_the_longest_end_is_possible_and_no_later_one_is(
         return
     use = data.draw(st.sampled_from(users))
 
-    def with_end(end: datetime) -> list[CalendarMachine]:
+    def with_end(end: datetime) -> list[Machine]:
         return [
-            CalendarMachine(
+            Machine(
                 one.machine_id,
                 one.gpus,
-                tuple(Use(had.user_id, had.gpu, end if had.user_id == use.user_id else had.end) for had in one.uses),
+                tuple(Use(had.user_id, had.slot, end if had.user_id == use.user_id else had.end) for had in one.uses),
             )
             for one in there
         ]
