@@ -246,8 +246,9 @@ class Situations:
             return True
         gpu_type, queues = job.spec.gpu_type, self._book.queues
         states, leaf = self._states.get(gpu_type), queues.known(job.spec.queue)
-        # What was found is old if nobody wants the type now.
-        if states is None or leaf not in states or gpu_type not in self.wanted_types():
+        # What was found is old if nobody wants the type now, or if the tree has other queues since.
+        above = {queue.name for queue in queues.upwards(leaf)}
+        if states is None or not above <= states.keys() or gpu_type not in self.wanted_types():
             return True
         others = {queues.known(lane.queue) for lane in self._waiting.lanes() if gpu_type in lane.gpu_types} - {leaf}
         bare = Situation(gpu_type, queues, self._clock.now(), (), (), ())

@@ -218,3 +218,18 @@ def test_it_starts_around_what_is_promised_for_later() -> None:
     assert seats_of(life) == [(2, 60)], "20 minutes do not fit in front of those that start at 40"
     life.comes(life.new_reservation(GPUS, 5 * MINUTE, 2), "blue")
     assert seats_of(life) == [(2, 60), (2, 30)], "and less does"
+
+
+def a_team_with(limit: int) -> GangLife:
+    """Both queues belong to a team that may have so many GPUs."""
+    life = GangLife()
+    team = QueueSettings("team", resources={"gpu": Share(limit=limit * 1_000)})
+    life.queues.queues = Queues([team, *(QueueSettings(name, parent="team") for name in QUEUES)])
+    return life
+
+
+def test_the_first_job_after_a_team_was_put_above_its_queue_may_take_several_machines() -> None:
+    life = busy(30, 30, 30)
+    life.queues.queues = a_team_with(limit=8 * GPUS).queues.queues
+    life.comes(life.new_reservation(GPUS, 20 * MINUTE, 2), "red")
+    assert seats_of(life) == [(2, 30)]
