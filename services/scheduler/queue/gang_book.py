@@ -5,7 +5,8 @@ Nothing here is stored: it follows from rows, machines and what runs there, as w
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import TypeAlias
 
 from servicekit.clock import Clock
 from services.scheduler.fairness.situation import Dated, Hold
@@ -16,6 +17,9 @@ from services.scheduler.queue.dated_book import DatedBook
 from services.scheduler.queue.inventory import Inventory
 from services.scheduler.queue.waiting import WaitingJobs
 from vocabulary.slots import EIGHTHS_PER_GPU, Slot
+
+HasTurn: TypeAlias = "Callable[[Job, Sequence[Job]], bool]"
+"""Says if a job may have its machines kept, beside what the jobs before it are to get."""
 
 
 class GangBook:
@@ -33,31 +37,44 @@ class GangBook:
         """True if machines were kept for the job when they were looked for last."""
         return job.job_id in self._in_turn.get(job.spec.gpu_type, ())
 
-    def seats(self, gpu_type: str, jobs: Sequence[Job]) -> list[GangSeat]:
+    def seats(self, gpu_type: str, jobs: Sequence[Job], has_turn: HasTurn) -> list[GangSeat]:
         """The machines of these jobs, all of one GPU type; each is given its own after those before it.
 
         Those that had machines kept go first, in their order, so that nobody's begin moves back for a later one.
         """
         known = self._in_turn.get(gpu_type, [])
         place = {job_id: number for number, job_id in enumerate(known)}
-        found = self.seats_beside(gpu_type, sorted(jobs, key=lambda job: place.get(job.job_id, len(known))), ())
+        in_order = sorted(jobs, key=lambda job: place.get(job.job_id, len(known)))
+        found = self.seats_beside(gpu_type, in_order, (), has_turn)
         self._in_turn[gpu_type] = [seat.job_id for seat in found if seat.machine_ids]
         return found
 
-    def seats_beside(self, gpu_type: str, jobs: Sequence[Job], others: Iterable[GangSeat]) -> list[GangSeat]:
-        """The machines of these jobs in this order, after `others` have theirs. Nothing is kept for that."""
+    def seats_beside(
+        self, gpu_type: str, jobs: Sequence[Job], others: Iterable[GangSeat], has_turn: HasTurn
+    ) -> list[GangSeat]:
+        """The machines of those of the jobs that have their turn, in this order, after `others` have theirs.
+
+        Nothing is kept for that.
+        """
         if not jobs:
             return []
-        fleet = self._dated.fleet(gpu_type)
+        fleet, before = self._dated.fleet(gpu_type), list[Job]()
         for other in others:
-            if waits := self._waiting.get(other.job_id):
+            if other.machine_ids and (waits := self._waiting.get(other.job_id)):
                 fleet = self._with(fleet, other, waits)
+                before.append(waits)
         found: list[GangSeat] = []
         for job in jobs:
+            if not has_turn(job, before):
+                continue
             spec, use = job.spec, self._dated.longest_use(job)
             need = WholeMachines(spec.machines, spec.resources.gpus, use, job.reserved.longest_lease)
-            found.append(fleet.first_start(job.job_id, need))
-            fleet = self._with(fleet, found[-1], job)
+            seat = fleet.first_start(job.job_id, need)
+            found.append(seat)
+            # One that nothing is kept for is in nobody's way.
+            if seat.machine_ids:
+                fleet = self._with(fleet, seat, job)
+                before.append(job)
         return found
 
     def _with(self, fleet: Fleet, seat: GangSeat, job: Job) -> Fleet:

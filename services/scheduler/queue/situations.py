@@ -154,7 +154,7 @@ class Situations:
         It has only as many jobs of each lane as can start or have others stopped in one pass, and `most` at most.
         """
         offers = [offer for offer in self._inventory.offers() if offer.gpu_type == gpu_type]
-        running = [job for job in self._running.jobs() if job.machine_gpu_type == gpu_type]
+        running = self._of_type(gpu_type)
         held = self.held()
         machines = [self.machine(offer, held.get(offer.machine_id, ())) for offer in _preferred_first(offers)]
         free = sum(one.own_gpus for one in machines) * EIGHTHS_PER_GPU
@@ -207,7 +207,7 @@ class Situations:
     def gang_seats(self, gpu_type: str) -> list[GangSeat]:
         """The machines for jobs of several whose turn has come: the first of its queue, if that may have so much."""
         jobs = [job for job in self._waiting.first_gangs(gpu_type) if self.gang_type(job) == gpu_type]
-        return self._gangs.seats(gpu_type, self._in_turn(jobs, gpu_type))
+        return self._gangs.seats(gpu_type, [job.of_type(gpu_type) for job in jobs], self._has_turn)
 
     def gang_type(self, job: Job) -> str:
         """The type of which machines are kept for a job of several: the first of which enough are there or coming."""
@@ -223,15 +223,14 @@ class Situations:
         jobs = [job for job in gangs if gpu_type in job.spec.fallback_gpu_types and self.gang_type(job) != gpu_type]
         if not jobs:
             return {}
-        away = {hold.machine_id for hold in holds}
-        seats = self._gangs.seats_beside(gpu_type, self._in_turn(jobs, gpu_type), self.gang_seats(gpu_type))
+        away, ours = {hold.machine_id for hold in holds}, [job.of_type(gpu_type) for job in jobs]
+        seats = self._gangs.seats_beside(gpu_type, ours, self.gang_seats(gpu_type), self._has_turn)
         found = {seat.job_id: self._gangs.placements(seat) for seat in seats if away.isdisjoint(seat.machine_ids)}
         return {job_id: placements for job_id, placements in found.items() if placements}
 
-    def _in_turn(self, jobs: Iterable[Job], gpu_type: str) -> list[Job]:
-        """Those whose queues may have so much of the type, as jobs of that type alone."""
-        ours = (job.of_type(gpu_type) for job in jobs)
-        return [job for job in ours if not self.full_queue(job) and self.may_have_turn(job)]
+    def _has_turn(self, job: Job, before: Iterable[Job]) -> bool:
+        """True if the job's queues may have so much of its type beside what those before it are to get."""
+        return not self.full_queue(job, before) and self.may_have_turn(job)
 
     def gang_placements(self, seat: GangSeat) -> Sequence[Placement]:
         """Where a job of several machines starts now; empty if not all of them are free."""
@@ -319,12 +318,12 @@ class Situations:
         """True if an attempt that starts now might not end before the job's deadline."""
         return job.spec.is_too_late(self._clock.now(), self._longest_run)
 
-    def full_queue(self, job: Job) -> FullQueue | None:
+    def full_queue(self, job: Job, before: Iterable[Job] = ()) -> FullQueue | None:
         """The job's queue, or the nearest above, that may not have so much more of the wanted type.
 
-        One that has a start of its own is not held up by a quota.
+        What those `before` it are to get counts as used. One that has a start of its own is not held up by a quota.
         """
-        full = self._full_queue(job, self.used(job.spec.gpu_type))
+        full = self._full_queue(job, self._taken([*self._of_type(job.spec.gpu_type), *before]))
         return full or (None if job.is_dated else self._over_quota(job, self.reserved(job.spec.gpu_type)))
 
     def small_queue(self, job: Job) -> FullQueue | None:
@@ -333,7 +332,10 @@ class Situations:
 
     def used(self, gpu_type: str) -> Mapping[str, int]:
         """What each queue and all below it use now of a GPU type, in thousandths of a GPU."""
-        return self._taken(job for job in self._running.jobs() if job.machine_gpu_type == gpu_type)
+        return self._taken(self._of_type(gpu_type))
+
+    def _of_type(self, gpu_type: str) -> list[Job]:
+        return [job for job in self._running.jobs() if job.machine_gpu_type == gpu_type]
 
     def held(self) -> defaultdict[str, list[Slot]]:
         """The slots that our jobs have, by machine."""
@@ -412,7 +414,7 @@ class Situations:
 
         Submissions above a quota give way to others, and do not count against it here.
         """
-        return self._taken(job for job in self._running.jobs() if job.reservation and job.machine_gpu_type == gpu_type)
+        return self._taken(job for job in self._of_type(gpu_type) if job.reservation)
 
     def _taken(self, jobs: Iterable[Job]) -> Mapping[str, int]:
         return self._book.queues.with_below((job.spec.queue, job.eighths * EIGHTH_MILLI) for job in jobs)

@@ -233,3 +233,33 @@ def test_the_first_job_after_a_team_was_put_above_its_queue_may_take_several_mac
     life.queues.queues = a_team_with(limit=8 * GPUS).queues.queues
     life.comes(life.new_reservation(GPUS, 20 * MINUTE, 2), "red")
     assert seats_of(life) == [(2, 30)]
+
+
+def test_two_that_come_together_do_not_start_beside_the_limit_of_the_team_of_their_queues() -> None:
+    life = a_team_with(limit=2 * GPUS)
+    for queue in QUEUES:
+        job = life.new_reservation(GPUS, 20 * MINUTE, 2)
+        life.jobs[job.job_id] = replace(job, spec=replace(job.spec, queue=queue))
+        life.waiting.put(life.jobs[job.job_id])
+    life.look()
+    assert life.situations.used("MI300X")["team"] == 2 * GPUS * 1_000
+    assert len(life.waiting) == 1
+    life.end(next(iter(life.running.jobs())))
+    # One pass finds what the queues have now, and the next one goes by it.
+    life.look()
+    life.look()
+    assert not life.waiting
+
+
+def test_the_first_counts_for_the_limit_of_a_team_while_machines_are_kept_for_it() -> None:
+    life = busy(30, 30, 30, 60)
+    limited = a_team_with(limit=3 * GPUS).queues.queues
+    life.queues.queues = Queues([*limited.by_name.values(), QueueSettings("other")])
+    for job in list(life.running.jobs()):
+        life.changed(replace(job, spec=replace(job.spec, queue="other")))
+    life.comes(life.new_reservation(GPUS, 20 * MINUTE, 2), "red")
+    assert seats_of(life) == [(2, 30)]
+    life.comes(life.new_reservation(GPUS, 20 * MINUTE, 2), "blue")
+    assert seats_of(life) == [(2, 30)], "together they would have 32 GPUs of 24"
+    life.comes(life.new_reservation(GPUS, 20 * MINUTE, 1), "other")
+    assert seats_of(life) == [(2, 30)]
