@@ -47,11 +47,20 @@ class Machine:
     """Where it is, as far as its provider says: machines of one site are nearer to each other."""
     is_ready: bool = True
     """False while it is being started."""
+    ours: tuple[int, ...] = ()
+    """The eighths of each GPU that our jobs have, as bit masks."""
     others: tuple[int, ...] = ()
-    """The eighths of each GPU, as bit masks, that nobody of `uses` has and the pool does not call free."""
+    """Those that none of our jobs has and the pool does not call free; empty while it is not ready."""
     promised: tuple[Promise, ...] = ()
     life_end: datetime | None = None
     """It lasts until then at the most; None for no limit."""
+
+    @property
+    def occupied(self) -> tuple[int, ...]:
+        """All eighths of each GPU that somebody has."""
+        if not self.others:
+            return self.ours
+        return tuple(mine | other for mine, other in zip(self.ours, self.others, strict=True))
 
     @cached_property
     def busy_until(self) -> Mapping[int, datetime]:

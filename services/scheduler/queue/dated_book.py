@@ -293,19 +293,18 @@ class DatedBook:
 
     def _machines_of(self, gpu_type: str) -> list[Machine]:
         """Those that are there, the oldest first, and those that the pool could start beside them."""
+        users = [(job, job.leases) for job in self._running.jobs()]
         uses: defaultdict[str, list[Use]] = defaultdict(list)
-        for job in self._running.jobs():
-            for lease in job.leases:
-                uses[lease.machine_id] += (Use(job.job_id, slot, self._end_of(job)) for slot in lease.slots)
-        for job, placements in self._starting.values():
-            for there in placements:
-                uses[there.machine_id] += (Use(job.job_id, slot, self._end_of(job)) for slot in there.slots)
+        for job, those in [*users, *self._starting.values()]:
+            for one in those:
+                uses[one.machine_id] += (Use(job.job_id, slot, self._end_of(job)) for slot in one.slots)
         offers = sorted(self._inventory.offers(), key=lambda offer: (offer.create_time, offer.machine_id))
-        found = [
-            self._inventory.machine(offer.machine_id, uses[offer.machine_id])
+        there = [
+            offer.machine_id
             for offer in offers
             if offer.gpu_type == gpu_type and offer.stage is not MachineStage.CLOSED and offer.is_for("", self._waiting)
         ]
+        found = [self._inventory.machine(name, (use.slot for use in uses[name]), uses[name]) for name in there]
         more = max(0, self.limits.machines - len(offers))
         return found + [Machine(f"new machine {number}", self.limits.gpus, is_known=False) for number in range(more)]
 

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from services.scheduler.fairness.settings import Queues
+from services.scheduler.fleet.machine import Machine
 from services.scheduler.jobs.fleet import Asked, Busy, Fleet, Kept, Need
 from services.scheduler.jobs.job import Job
 from services.scheduler.jobs.reservation import GRACE
@@ -21,7 +22,7 @@ from services.scheduler.queue.placement import MachineOffer, MachineStage
 from services.scheduler.queue.running import slots_by_machine
 from vocabulary.counts import counted
 from vocabulary.limits import LONGEST_RUN
-from vocabulary.slots import EIGHTH_MILLI, EIGHTHS_PER_GPU, LEGAL_EIGHTHS, WHOLE_GPU, Slot, covered
+from vocabulary.slots import EIGHTH_MILLI, EIGHTHS_PER_GPU, LEGAL_EIGHTHS, WHOLE_GPU, Slot
 
 Limit = tuple[str, str]
 """Queue and GPU type."""
@@ -80,29 +81,30 @@ class FleetView:
         }
         starts = {name: inventory.start_of(name, now) for name in offers}
         ours = slots_by_machine(running)
-        taken = {name: _taken(offer, inventory.gpus(name), ours[name]) for name, offer in offers.items()}
+        machines = {name: inventory.machine(name, ours[name]) for name in offers}
         for name, offer in _to_start(further, [offer.site for offer in offers.values()], now):
-            offers[name], taken[name] = offer, [0] * further.gpus
+            offers[name] = offer
+            machines[name] = Machine(name, further.gpus, is_known=False, is_ready=False, ours=(0,) * further.gpus)
             starts[name] = (0.0, *further.start) if further.start else None
         there = [one for one in offers.values() if one.stage is MachineStage.READY or starts[one.machine_id]]
         self._unknown_starts = sum(
             one.stage is MachineStage.STARTING and not starts[one.machine_id] for one in offers.values()
         )
         self._offers = sorted(
-            there, key=lambda one: (one.stage is MachineStage.STARTING, taken[one.machine_id].count(0))
+            there, key=lambda one: (one.stage is MachineStage.STARTING, machines[one.machine_id].occupied.count(0))
         )
         for offer in self._offers:
-            masks = taken[offer.machine_id]
+            masks = machines[offer.machine_id].occupied
             for gpu in sorted(range(len(masks)), key=lambda gpu: -masks[gpu].bit_count()):
                 self._numbers[offer.machine_id, gpu] = len(self._numbers)
         self._has_ends = any(offer.life_end for offer in self._offers)
         self.eighths = len(self._numbers) * EIGHTHS_PER_GPU
         """All that there is."""
-        self._gpus = [len(taken[offer.machine_id]) for offer in self._offers]
+        self._gpus = [machines[offer.machine_id].gpus for offer in self._offers]
         self._starting = {
             number: start for number, offer in enumerate(self._offers) if (start := starts[offer.machine_id])
         }
-        self._busy = [*self._runs(running, gpu_types, offers, now), *self._others(taken, ours)]
+        self._busy = [*self._runs(running, gpu_types, offers, now), *self._others(machines)]
 
     def fleet(self) -> Fleet:
         """The machines with their runs, and the limits of all jobs that were asked about."""
@@ -231,13 +233,11 @@ class FleetView:
                 rest = max(0.0, ((job.start_time or now) + job.longest_run(LONGEST_RUN) - now).total_seconds())
                 yield Busy(slots, elapsed, self._times(job), limits, job.eighths, _asked(job), rest, job.spec.queue)
 
-    def _others(self, taken: dict[str, list[int]], ours: dict[str, list[Slot]]) -> Iterator[Busy]:
+    def _others(self, machines: Mapping[str, Machine]) -> Iterator[Busy]:
         """What somebody else uses, or is given back just now, is taken for busy with a run of any kind."""
         for offer in self._offers:
-            masks = taken[offer.machine_id]
-            own = _covered(len(masks), ours.get(offer.machine_id, ()))
-            for gpu, mask in enumerate(masks):
-                if slots := _slots_of(self._numbers[offer.machine_id, gpu], mask & ~own[gpu]):
+            for gpu, mask in enumerate(machines[offer.machine_id].others):
+                if slots := _slots_of(self._numbers[offer.machine_id, gpu], mask):
                     yield Busy(slots, 0.0, self._history.all_times())
 
 
@@ -258,19 +258,6 @@ def _asked(job: Job) -> Asked | None:
     # A dated one ends at its start and its hours, however late people can log in.
     asked = job.reservation.end_if_opened(begun) - begun if begun else job.reservation.total
     return Asked(asked.total_seconds(), beside.total_seconds())
-
-
-def _taken(offer: MachineOffer, gpus: int, ours: Iterable[Slot]) -> list[int]:
-    """The taken eighths of each GPU; of a machine that is being started nothing is."""
-    if offer.stage is MachineStage.STARTING:
-        return [0] * gpus
-    if len(offer.free_masks) != gpus:
-        return [WHOLE_GPU] * gpus
-    return [theirs | own for theirs, own in zip(offer.taken, _covered(gpus, ours), strict=True)]
-
-
-def _covered(gpus: int, slots: Iterable[Slot]) -> tuple[int, ...]:
-    return covered([0] * gpus, (slot for slot in slots if slot.gpu < gpus))
 
 
 def _slots_of(gpu: int, mask: int) -> list[Slot]:

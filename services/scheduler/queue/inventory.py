@@ -13,7 +13,7 @@ from services.scheduler.fleet.machine import Machine as FleetMachine
 from services.scheduler.fleet.machine import Use
 from services.scheduler.jobs.resources import GpuMode, Resources
 from services.scheduler.queue.placement import MachineOffer, MachineStage
-from vocabulary.slots import WHOLE_GPU, covered
+from vocabulary.slots import WHOLE_GPU, Slot, covered
 
 _STAGES = {
     vmpool_pb2.MACHINE_STATE_REQUESTED: MachineStage.STARTING,
@@ -91,18 +91,26 @@ class Inventory:
         """All machines, in the form that placement uses."""
         return list(self._offers.values())
 
-    def machine(self, machine_id: str, uses: Iterable[Use]) -> FleetMachine:
-        """A machine that has an offer, with what our jobs have of it.
+    def machine(self, machine_id: str, held: Iterable[Slot], uses: Iterable[Use] = ()) -> FleetMachine:
+        """A machine that has an offer, of which our jobs have `held`; with `uses`, it is known until when.
 
         If it is ready and does not say what is free, nothing is.
         """
-        offer, gpus, found = self._offers[machine_id], self.gpus(machine_id), tuple(uses)
+        offer, gpus = self._offers[machine_id], self.gpus(machine_id)
+        ours, others = covered([0] * gpus, (slot for slot in held if slot.gpu < gpus)), tuple[int, ...]()
         is_ready = offer.stage is MachineStage.READY
-        taken = offer.taken if len(offer.free_masks) == gpus else (WHOLE_GPU,) * gpus
-        ours = covered([0] * gpus, (use.slot for use in found if use.slot.gpu < gpus))
-        others = tuple(mask & ~own for mask, own in zip(taken, ours, strict=True)) if is_ready else ()
+        if is_ready:
+            taken = offer.taken if len(offer.free_masks) == gpus else (WHOLE_GPU,) * gpus
+            others = tuple(mask & ~own for mask, own in zip(taken, ours, strict=True))
         return FleetMachine(
-            machine_id, gpus, found, site=offer.site, is_ready=is_ready, others=others, life_end=offer.life_end
+            machine_id,
+            gpus,
+            tuple(uses),
+            site=offer.site,
+            is_ready=is_ready,
+            ours=ours,
+            others=others,
+            life_end=offer.life_end,
         )
 
     def start_of(self, machine_id: str, now: datetime) -> tuple[float, float, float] | None:

@@ -36,7 +36,7 @@ from services.scheduler.queue.queue_book import QueueBook
 from services.scheduler.queue.running import RunningJobs, slots_by_machine
 from services.scheduler.queue.usage_book import UsageBook
 from services.scheduler.queue.waiting import Lane, WaitingJobs, lane_of
-from vocabulary.slots import EIGHTH_MILLI, EIGHTHS_PER_GPU, LEGAL_SIZES, WHOLE_GPU, Slot, covered
+from vocabulary.slots import EIGHTH_MILLI, EIGHTHS_PER_GPU, LEGAL_SIZES, WHOLE_GPU, Slot
 
 MOST_STOPS = 2
 """So many jobs of a lane can have others stopped in one pass; those behind them can in the next."""
@@ -457,16 +457,11 @@ class Situations:
 
     def machine(self, offer: MachineOffer, held: Iterable[Slot]) -> Machine:
         """What others have of the machine; if it takes no new leases, they have all that we have nothing of."""
-        gpus = self._inventory.gpus(offer.machine_id)
-        own = covered([0] * gpus, held)
-        if offer.stage is MachineStage.READY and len(offer.free_masks) == gpus:
-            taken = [WHOLE_GPU & ~(free | mine) for free, mine in zip(offer.free_masks, own, strict=True)]
-        else:
-            taken = [0 if mine else WHOLE_GPU for mine in own]
+        there = self._inventory.machine(offer.machine_id, held)
+        taken = there.others if there.is_ready else (WHOLE_GPU,) * there.gpus
         # A GPU that we have a part of counts as ours, or its holder would be nowhere.
-        return Machine(
-            offer.machine_id, gpus, tuple(0 if mine else mask for mask, mine in zip(taken, own, strict=True))
-        )
+        masks = (0 if mine else mask for mine, mask in zip(there.ours, taken, strict=True))
+        return Machine(there.machine_id, there.gpus, tuple(masks))
 
     def _holders(self, job: Job, offers: Sequence[MachineOffer]) -> Iterator[Running]:
         """The job on its machine, and stand-ins for it on the others that it has."""

@@ -127,10 +127,9 @@ class FleetLife(Life):
     def policies_and_estimates_see_the_same_eighths_taken(self) -> None:
         seen, fleet = occupied(self.situations.of("MI300X")), self.fleet
         for one in fleet.machines:
-            ours = covered([0] * GPUS, (use.slot for use in one.uses))
-            taken = tuple(a | b for a, b in zip(ours, one.others or [WHOLE_GPU] * GPUS, strict=True))
-            assert seen[one.machine_id] == taken
-            assert not any(a & b for a, b in zip(ours, one.others, strict=bool(one.others)))
+            assert one.ours == covered([0] * GPUS, (use.slot for use in one.uses))
+            assert seen[one.machine_id] == (one.occupied if one.is_ready else (WHOLE_GPU,) * GPUS)
+            assert not any(a & b for a, b in zip(one.ours, one.others, strict=bool(one.others)))
         ready = [one for one in fleet.machines if one.is_ready]
         view = FleetView(
             self.inventory, self.running.jobs(), RunHistory(), None, ("MI300X",), self.clock.now(), self.waiting
