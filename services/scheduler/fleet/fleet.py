@@ -71,6 +71,17 @@ class Fleet:
         ]
         return replace(self, machines=machines)
 
+    def kept(self) -> list[tuple[str, Promise]]:
+        """What is kept of each machine that is there, the earliest first: each GPU for whoever is to have it first."""
+        found: list[tuple[str, Promise]] = []
+        for machine in (one for one in self.machines if one.is_known):
+            left = set(range(machine.gpus))
+            for promise in sorted(machine.promised, key=lambda one: one.begin):
+                if gpus := tuple(gpu for gpu in promise.gpus if gpu in left):
+                    left.difference_update(gpus)
+                    found.append((machine.machine_id, promise._replace(gpus=gpus)))
+        return sorted(found, key=lambda one: one[1].begin)
+
     def _is_able(self, machine: Machine, need: WholeMachines) -> bool:
         is_long = machine.life_end is None or machine.free_time(self.now) + need.lease <= machine.life_end
         return machine.is_known and machine.gpus >= need.gpus and is_long

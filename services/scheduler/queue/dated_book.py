@@ -15,7 +15,6 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from servicekit.clock import Clock
-from services.scheduler.fairness.situation import Dated, Hold
 from services.scheduler.fleet.fleet import Fleet
 from services.scheduler.fleet.machine import Machine, Promise, Use
 from services.scheduler.jobs.availability import CalendarEntry
@@ -168,19 +167,6 @@ class DatedBook:
     def _is_known(self, seat: Seat) -> bool:
         """True if the machine is there, and not one that the pool has yet to start."""
         return any(offer.machine_id == seat.machine_id for offer in self._inventory.offers())
-
-    def kept(self, gpu_type: str) -> list[Dated]:
-        """What is kept of machines that are there, each GPU for the first reservation that is to have it."""
-        queues = {job.job_id: job.spec.queue for job in self.jobs()}
-        first: set[tuple[str, int]] = set()
-        found: list[Dated] = []
-        for seat in self.seats(gpu_type):
-            own = {(seat.machine_id, gpu) for gpu in seat.gpus} - first
-            first |= own
-            if own and self._is_known(seat):
-                slots = tuple(Slot(gpu, 0, EIGHTHS_PER_GPU) for _, gpu in sorted(own))
-                found.append(Dated(seat.booking_id, queues[seat.booking_id], Hold(seat.machine_id, seat.begin, slots)))
-        return found
 
     def placements(self, job: Job) -> Sequence[Placement]:
         """Where a reservation that is due starts now, on all its machines; empty if its GPUs are not all free yet.

@@ -5,18 +5,16 @@ Nothing here is stored: it follows from rows, machines and what runs there, as w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TypeAlias
 
 from servicekit.clock import Clock
-from services.scheduler.fairness.situation import Dated, Hold
 from services.scheduler.fleet.fleet import Fleet, GangSeat, WholeMachines
 from services.scheduler.jobs.job import Job
 from services.scheduler.jobs.spec import Placement
 from services.scheduler.queue.dated_book import DatedBook
 from services.scheduler.queue.inventory import Inventory
 from services.scheduler.queue.waiting import WaitingJobs
-from vocabulary.slots import EIGHTHS_PER_GPU, Slot
 
 HasTurn: TypeAlias = "Callable[[Job, Sequence[Job]], bool]"
 """Says if a job may have its machines kept, beside what the jobs before it are to get."""
@@ -50,7 +48,7 @@ class GangBook:
         return found
 
     def seats_beside(
-        self, gpu_type: str, jobs: Sequence[Job], others: Iterable[GangSeat], has_turn: HasTurn
+        self, gpu_type: str, jobs: Sequence[Job], others: Sequence[GangSeat], has_turn: HasTurn
     ) -> list[GangSeat]:
         """The machines of those of the jobs that have their turn, in this order, after `others` have theirs.
 
@@ -58,11 +56,8 @@ class GangBook:
         """
         if not jobs:
             return []
-        fleet, before = self._dated.fleet(gpu_type), list[Job]()
-        for other in others:
-            if other.machine_ids and (waits := self._waiting.get(other.job_id)):
-                fleet = self._with(fleet, other, waits)
-                before.append(waits)
+        fleet = self.with_promises(self._dated.fleet(gpu_type), others)
+        before = [job for other in others if other.machine_ids and (job := self._waiting.get(other.job_id))]
         found: list[GangSeat] = []
         for job in jobs:
             if not has_turn(job, before):
@@ -73,30 +68,17 @@ class GangBook:
             found.append(seat)
             # One that nothing is kept for is in nobody's way.
             if seat.machine_ids:
-                fleet = self._with(fleet, seat, job)
+                fleet = self.with_promises(fleet, [seat])
                 before.append(job)
         return found
 
-    def _with(self, fleet: Fleet, seat: GangSeat, job: Job) -> Fleet:
-        """The machines, if the job gets those of its seat."""
-        return fleet.promising(job.job_id, seat.machine_ids, seat.begin, seat.begin + self._dated.longest_use(job))
-
-    def kept(self, seats: Iterable[GangSeat], dated: Collection[Dated]) -> list[Dated]:
-        """What is kept for them and for those that start later, each GPU for the one that has it first."""
-        ours = [
-            Dated(seat.job_id, job.spec.queue, Hold(machine_id, seat.begin, (Slot(gpu, 0, EIGHTHS_PER_GPU),)))
-            for seat in seats
-            if (job := self._waiting.get(seat.job_id))
-            for machine_id in seat.machine_ids
-            for gpu in range(self._inventory.gpus(machine_id))
-        ]
-        if not ours:
-            return list(dated)
-        theirs = [one._replace(hold=one.hold._replace(slots=(slot,))) for one in dated for slot in one.hold.slots]
-        first: dict[tuple[str, int], Dated] = {}
-        for one in sorted([*theirs, *ours], key=lambda one: one.hold.time):
-            first.setdefault((one.hold.machine_id, one.hold.slots[0].gpu), one)
-        return list(first.values())
+    def with_promises(self, fleet: Fleet, seats: Iterable[GangSeat]) -> Fleet:
+        """The machines, if jobs that wait get those of their seats."""
+        for seat in seats:
+            if job := self._waiting.get(seat.job_id):
+                end = seat.begin + self._dated.longest_use(job)
+                fleet = fleet.promising(seat.job_id, seat.machine_ids, seat.begin, end)
+        return fleet
 
     def placements(self, seat: GangSeat) -> Sequence[Placement]:
         """Where the job starts now, on all its machines; empty if they are not all free."""

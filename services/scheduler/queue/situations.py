@@ -202,7 +202,16 @@ class Situations:
 
     def kept(self, gpu_type: str) -> Sequence[Dated]:
         """What is kept of a GPU type for reservations that start later, and for those of several machines."""
-        return self._gangs.kept(self.gang_seats(gpu_type), self.dated.kept(gpu_type))
+        seats = self.gang_seats(gpu_type)
+        dated = {job.job_id: job for job in self.dated.jobs() if job.spec.gpu_type == gpu_type}
+        if not seats and not dated:
+            return []
+        found: list[Dated] = []
+        for machine_id, one in self._gangs.with_promises(self.dated.fleet(gpu_type), seats).kept():
+            if job := dated.get(one.user_id) or self._waiting.get(one.user_id):
+                slots = tuple(Slot(gpu, 0, EIGHTHS_PER_GPU) for gpu in one.gpus)
+                found.append(Dated(one.user_id, job.spec.queue, Hold(machine_id, one.begin, slots)))
+        return found
 
     def gang_seats(self, gpu_type: str) -> list[GangSeat]:
         """The machines for jobs of several whose turn has come: the first of its queue, if that may have so much."""

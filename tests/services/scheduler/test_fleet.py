@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, ClassVar
 
 from hypothesis import settings
@@ -122,6 +122,21 @@ class FleetLife(Life):
                 for seat in seats
                 if seat.machine_id == one.machine_id
             ]
+
+    @invariant()
+    def each_gpu_is_kept_for_whoever_is_to_have_it_first(self) -> None:
+        gangs = [seat for seat in self.situations.gang_seats("MI300X") if seat.job_id in self.waiting]
+        first: dict[tuple[str, int], tuple[datetime, int, str]] = {}
+        for name, gpu in ((name, gpu) for name in self.machines | self.starting for gpu in range(GPUS)):
+            later = self.book.seats("MI300X")
+            able = [(one.begin, 0, one.booking_id) for one in later if one.machine_id == name and gpu in one.gpus]
+            able += [(one.begin, 1, one.job_id) for one in gangs if name in one.machine_ids]
+            if able:
+                first[name, gpu] = min(able)
+        kept = self.situations.kept("MI300X")
+        slots = [(one.hold.machine_id, slot.gpu, one.hold.time, one.job_id) for one in kept for slot in one.hold.slots]
+        assert sorted(slots) == sorted((*place, time, job_id) for place, (time, _, job_id) in first.items())
+        assert all(one.queue == self.jobs[one.job_id].spec.queue for one in kept)
 
     @invariant()
     def policies_and_estimates_see_the_same_eighths_taken(self) -> None:
