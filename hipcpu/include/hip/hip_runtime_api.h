@@ -1,4 +1,5 @@
 #pragma once
+#include "hip/hip_version.h"
 #include "wavepool/host/api.h"
 #include "wavepool/host/module_api.h"
 #if defined(__cplusplus)

@@ -146,12 +146,16 @@ __global__ void small_floats(float* out) {
     out[6] = __bfloat162float(__float2bfloat16_rz(1.00778f)), out[7] = __hge2_mask(a, b) == 0xffffu;
     out[8] = float(__nv_fp4_e2m1(2.5f)), out[9] = float(__nv_fp4_e2m1(-9.0f)), out[10] = cuCabsf(make_cuFloatComplex(3, 4));
     out[11] = CUDART_LN2_F, out[12] = HIP_vector_type<float, 4>{1, 2, 3, 4}.z;
+    // A pair is less only if both halves are.
+    __half2 c = __floats2half2_rn(1.0f, -3.0f);
+    __hip_bfloat162 d = __floats2bfloat162_rn(1.0f, 2.0f);
+    out[13] = (c < a) + 2 * (a < b) + 4 * (c <= b) + 8 * (a > c) + 16 * (a >= b) + 32 * (d <= d) + 64 * (d < d);
 }
 static void check_small_floats() {
-    float* out = zeros<float>(13);
+    float* out = zeros<float>(14);
     small_floats<<<1, 1>>>(out);
-    const std::vector<float> right = {0, 1, 1, 0, -2, INFINITY, 1.0f, 1, 2, -6, 5, 0.693147181f, 3};
-    CHECK(fetched(out, 13) == right);
+    const std::vector<float> right = {0, 1, 1, 0, -2, INFINITY, 1.0f, 1, 2, -6, 5, 0.693147181f, 3, 45};
+    CHECK(fetched(out, 14) == right);
 }
 
 __global__ void staged(const float* in, float* out) {
@@ -214,6 +218,11 @@ static void check_host() {
     int blocks;
     RUN(cudaDeviceGetAttribute(&blocks, cudaDevAttrMaxBlocksPerMultiprocessor, 0));
     CHECK(blocks == 32);
+    int device = -1;
+    RUN(hipStreamGetDevice(hipStreamLegacy, &device));
+    CHECK(device == 0 && hipGetStreamDeviceId(hipStreamPerThread) == 0);
+    static_assert(HIP_VERSION == HIP_VERSION_MAJOR * 10000000 + HIP_VERSION_MINOR * 100000 + HIP_VERSION_PATCH);
+    static_assert(hipErrorPeerAccessNotEnabled == 705 && hipErrorTbd == 1054);
 }
 
 int main() {

@@ -16,6 +16,7 @@ typedef enum hipLimit_t { hipLimitStackSize, hipLimitPrintfFifoSize, hipLimitMal
 
 #define hipCpuDeviceId (-1)
 #define hipStreamPerThread (static_cast<hipStream_t>(nullptr))
+#define hipStreamLegacy (static_cast<hipStream_t>(nullptr))
 
 __host__ inline hipError_t hipMemPrefetchAsync(const void*, size_t, int, hipStream_t = nullptr) { return hipSuccess; }
 __host__ inline hipError_t hipMemAdvise(const void*, size_t, hipMemoryAdvise, int) { return hipSuccess; }
@@ -39,6 +40,8 @@ __host__ inline hipError_t hipEventRecordWithFlags(hipEvent_t event, hipStream_t
     return hipEventRecord(event, stream);
 }
 __host__ inline hipError_t hipStreamGetFlags(hipStream_t, unsigned* flags) { return *flags = 0, hipSuccess; }
+__host__ inline hipError_t hipStreamGetDevice(hipStream_t, hipDevice_t* device) { return *device = 0, hipSuccess; }
+__host__ inline int hipGetStreamDeviceId(hipStream_t) { return 0; }
 __host__ inline hipError_t hipStreamGetPriority(hipStream_t, int* priority) { return *priority = 0, hipSuccess; }
 __host__ inline hipError_t hipStreamAttachMemAsync(hipStream_t, void*, size_t = 0, unsigned = hipMemAttachSingle) {
     return hipSuccess;

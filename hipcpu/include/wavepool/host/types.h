@@ -19,18 +19,36 @@ typedef enum hipError_t {
     hipErrorNotInitialized = 3,
     hipErrorInitializationError = 3,
     hipErrorDeinitialized = 4,
+    hipErrorProfilerDisabled = 5,
+    hipErrorProfilerNotInitialized = 6,
+    hipErrorProfilerAlreadyStarted = 7,
+    hipErrorProfilerAlreadyStopped = 8,
     hipErrorInvalidConfiguration = 9,
+    hipErrorInvalidPitchValue = 12,
     hipErrorInvalidSymbol = 13,
     hipErrorInvalidDevicePointer = 17,
     hipErrorInvalidMemcpyDirection = 21,
     hipErrorInsufficientDriver = 35,
+    hipErrorMissingConfiguration = 52,
+    hipErrorPriorLaunchFailure = 53,
     hipErrorInvalidDeviceFunction = 98,
     hipErrorNoDevice = 100,
     hipErrorInvalidDevice = 101,
     hipErrorInvalidImage = 200,
+    hipErrorInvalidContext = 201,
+    hipErrorMapFailed = 205,
+    hipErrorMapBufferObjectFailed = 205,
+    hipErrorUnmapFailed = 206,
     hipErrorNoBinaryForGpu = 209,
+    hipErrorUnsupportedLimit = 215,
+    hipErrorPeerAccessUnsupported = 217,
+    hipErrorFileNotFound = 301,
+    hipErrorSharedObjectSymbolNotFound = 302,
+    hipErrorSharedObjectInitFailed = 303,
+    hipErrorOperatingSystem = 304,
     hipErrorInvalidHandle = 400,
     hipErrorInvalidResourceHandle = 400,
+    hipErrorIllegalState = 401,
     hipErrorNotFound = 500,
     hipErrorSymbolNotFound = 500,
     hipErrorNotReady = 600,
@@ -38,6 +56,9 @@ typedef enum hipError_t {
     hipErrorLaunchOutOfResources = 701,
     hipErrorLaunchTimeOut = 702,
     hipErrorPeerAccessAlreadyEnabled = 704,
+    hipErrorPeerAccessNotEnabled = 705,
+    hipErrorSetOnActiveProcess = 708,
+    hipErrorContextIsDestroyed = 709,
     hipErrorAssert = 710,
     hipErrorHostMemoryAlreadyRegistered = 712,
     hipErrorHostMemoryNotRegistered = 713,
@@ -45,6 +66,9 @@ typedef enum hipError_t {
     hipErrorCooperativeLaunchTooLarge = 720,
     hipErrorNotSupported = 801,
     hipErrorUnknown = 999,
+    hipErrorRuntimeMemory = 1052,
+    hipErrorRuntimeOther = 1053,
+    hipErrorTbd,
 } hipError_t;
 
 typedef enum hipMemcpyKind {
@@ -209,6 +233,7 @@ typedef struct hipDeviceProp_t {
     size_t textureAlignment;
     hipDeviceArch_t arch;
     char gcnArchName[256];
+    int asicRevision;
 } hipDeviceProp_t;
 
 typedef struct hipFuncAttributes {

@@ -92,6 +92,10 @@ WP_PAIR V __hisinf2(V a) {
 }
 WP_PAIR bool operator==(V a, V b) { return a.x == b.x && a.y == b.y; }
 WP_PAIR bool operator!=(V a, V b) { return !(a == b); }
+WP_PAIR bool operator<(V a, V b) { return __hblt2(a, b); }
+WP_PAIR bool operator<=(V a, V b) { return __hble2(a, b); }
+WP_PAIR bool operator>(V a, V b) { return __hbgt2(a, b); }
+WP_PAIR bool operator>=(V a, V b) { return __hbge2(a, b); }
 #undef WP_PAIR
 #undef WP_SMALL
 #undef WP_FN
