@@ -73,6 +73,13 @@ def test_finished_sorts_are_forbidden_where_a_problem_says_so(source: str) -> No
         check_source(source, SORTING)
 
 
+@pytest.mark.parametrize("header", ["thrust/sort.h", "thrust/copy.h", "rocprim/rocprim.hpp", "hipcub/hipcub.hpp"])
+def test_libraries_with_sorts_are_forbidden_with_them(header: str) -> None:
+    # Each header of these libraries may bring their sorts in, and an alias of the namespace hides their names.
+    with pytest.raises(Failure, match=f"#include <{header}>` is not allowed: it calls a finished sort"):
+        check_source(f"#include <{header}>\nnamespace t = thrust;\nvoid f() {{ t::sort(a, b); }}", SORTING)
+
+
 @pytest.mark.parametrize(
     "source", ["__global__ void sort(int* a); bitonic_sort<<<1, 2>>>(a);", "x.sort();", "std::swap(a, b);"]
 )
