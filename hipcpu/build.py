@@ -140,7 +140,7 @@ def _write_objects(folder: Path, contents: list[bytes]) -> list[Path]:
 
 
 def _with_hints(parsed: Parsed) -> str:
-    notes = "".join(f"note: {hint}\n" for hint in hints(parsed.messages))
+    notes = "".join(f"note: {hint}\n" for hint in hints(parsed.messages, toolchain.prepared().why_no_rocm))
     return parsed.messages + notes
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -33,6 +34,13 @@ _BEGUN = ".begun-"
 PRECOMPILED = ("-emit-pch", "-fno-pch-timestamp", "-fpch-instantiate-templates")
 """Options that make a precompiled header. Without the last one, what the headers use of their own templates would be
 instantiated once per submission, in half of clang's time for it."""
+_ROCM_CHANGES = (
+    # rocPRIM compiles each kernel of a device-wide function once for each of a dozen GPUs, all empty but the one of the
+    # target. Ours are those for an unknown GPU, whatever name the device has.
+    ("rocprim/device/config_types.hpp", r"(target_(?:names|architectures)\[\] = \{[^,]*),.*?\};", r"\1};"),
+    # Registers are not addressed by numbers here, so unrolled loops only take the compiler's time.
+    ("rocprim/config.hpp", r'(define ROCPRIM_UNROLL) _Pragma\("unroll"\)', r"\1"),
+)
 # Uses the parts of libc++ that zig builds on demand.
 _PROBE = "#include <iostream>\n#include <thread>\nint main() { std::thread([] { std::cout << 1; }).join(); }\n"
 
@@ -54,9 +62,10 @@ def prepare(progress: TextIO | None = None) -> toolchain.Prepared:
         # A precompiled header names its inputs, so the headers must be in their final place before it is made.
         Part("headers", prepared.include, _copy_headers),
         Part("runtime and precompiled headers", prepared.device, _build_device),
+        *_rocm_parts(prepared),
     )
     build_parts("cpu compiler", parts, progress)
-    forget_unused(prepared.device.parent, {prepared.include, prepared.device})
+    forget_unused(prepared.device.parent, set(prepared.parts))
     return prepared
 
 
@@ -64,7 +73,7 @@ def refresh() -> toolchain.Prepared:
     """Rebuild the quick parts if our sources have changed; raises ToolchainError if `prepare` never ran."""
     prepared = toolchain.prepared()
     if prepared.complete:
-        for folder in (prepared.include, prepared.device):
+        for folder in prepared.parts[1:]:
             with contextlib.suppress(OSError):
                 _note_use(folder)
         return prepared
@@ -81,7 +90,7 @@ def _note_use(folder: Path) -> None:
 
 def forget_unused(parent: Path, in_use: Collection[Path]) -> None:
     """Remove long unused parts that were built from other versions of our sources; every edit makes new ones."""
-    for folder in (*parent.glob("include-*"), *parent.glob("device-*")):
+    for folder in (*parent.glob("include-*"), *parent.glob("device-*"), *parent.glob("rocm-*")):
         with contextlib.suppress(OSError):
             if folder not in in_use and time.time() - folder.stat().st_mtime > _UNUSED_SECONDS:
                 shutil.rmtree(folder, ignore_errors=True) if folder.is_dir() else folder.unlink()
@@ -146,6 +155,39 @@ def _copy_headers(folder: Path) -> None:
     shutil.copytree(toolchain.PACKAGE / "include", folder, dirs_exist_ok=True)
 
 
+def _rocm_parts(prepared: toolchain.Prepared) -> list[Part]:
+    if prepared.rocm_headers is None or prepared.rocm_preludes is None:
+        return []
+    return [
+        Part("ROCm's hipCUB, rocPRIM and Thrust", prepared.rocm_headers, _copy_rocm_headers),
+        Part("their precompiled headers (half a minute)", prepared.rocm_preludes, _precompile_rocm),
+    ]
+
+
+def _copy_rocm_headers(folder: Path) -> None:
+    for name in toolchain.ROCM_LIBRARIES:
+        shutil.copytree(toolchain.fetched_rocm() / name, folder / name)
+    for name, found, instead in _ROCM_CHANGES:
+        header = folder / name
+        header.write_text(re.sub(found, instead, header.read_text(), flags=re.DOTALL))
+
+
+def _precompile_rocm(folder: Path) -> None:
+    """Precompile the libraries on top of the preludes; a release that our headers cannot serve leaves its reason."""
+    prepared = toolchain.prepared()
+    try:
+        for kernels in (False, True):
+            prelude = prepared.prelude(kernels=kernels)
+            options = ("-include-pch", str(prelude))
+            _precompile(
+                folder / prelude.name, "rocm_prelude.h", *options, kernels=kernels, first=prepared.rocm_options()
+            )
+    except ToolchainError as error:
+        for made in folder.glob("*.pch"):
+            made.unlink()
+        (folder / toolchain.REFUSED).write_text(str(error))
+
+
 def _build_device(folder: Path) -> None:
     for part in ("runtime", "runner", "recorder"):
         (folder / part).mkdir()
@@ -153,7 +195,8 @@ def _build_device(folder: Path) -> None:
         steps = [pool.submit(_compile, source, folder / "runtime") for source in _runtime_sources()]
         steps += [pool.submit(_compile, source, folder / "runner") for source in toolchain.runner_sources()]
         steps += [pool.submit(_compile, source, folder / "recorder") for source in _recorder_sources()]
-        steps += [pool.submit(_precompile, folder, kernels=kernels) for kernels in (False, True)]
+        preludes = {kernels: folder / toolchain.prepared().prelude(kernels=kernels).name for kernels in (False, True)}
+        steps += [pool.submit(_precompile, made, "prelude.h", kernels=kernels) for kernels, made in preludes.items()]
         steps.append(pool.submit(_build_judge_library, folder))
         for step in steps:
             step.result()
@@ -195,11 +238,10 @@ def _build_judge_library(folder: Path) -> None:
         run_tool([*linker, "-o", str(built), str(compiled)])
 
 
-def _precompile(folder: Path, *, kernels: bool) -> None:
-    target = folder / ("kernels.pch" if kernels else "host.pch")
+def _precompile(target: Path, header: str, *options: str, kernels: bool, first: Sequence[str] = ()) -> None:
     include = toolchain.prepared().include
-    options = (*PRECOMPILED, str(include / "wavepool" / "prelude.h"), "-o", str(target))
-    run_tool(toolchain.compiler().hip(include, *options, kernels=kernels))
+    words = (*PRECOMPILED, *options, str(include / "wavepool" / header), "-o", str(target))
+    run_tool(toolchain.compiler().hip(include, *words, kernels=kernels, first=first))
 
 
 def run_tool(command: Sequence[str], folder: Path | None = None, environment: dict[str, str] | None = None) -> str:

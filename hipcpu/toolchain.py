@@ -8,6 +8,7 @@ import importlib.util
 import os
 import platform
 import shlex
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -15,6 +16,9 @@ from pathlib import Path
 from hipcpu.build_folder import ToolchainError
 
 PACKAGE = Path(__file__).parent
+ROCM_LIBRARIES = ("hipcub", "rocprim", "thrust")
+"""The libraries that are taken from ROCm, by their folders of headers."""
+REFUSED = "refused.txt"
 TRIPLE = "x86_64-unknown-linux-musl"
 
 # Set by zig's own driver for its copy of libc++ on musl.
@@ -63,12 +67,15 @@ class Compiler:
         """Path of the one program that contains clang and lld."""
         return str(self.folder / "zig")
 
-    def clang(self, include: Path, *options: str) -> list[str]:
-        """Return a clang frontend command for C++20 with our headers in `include` and the wheel's libc++ and musl."""
+    def clang(self, include: Path, *options: str, first: Sequence[str] = ()) -> list[str]:
+        """Return a clang frontend command for C++20 with our headers in `include` and the wheel's libc++ and musl.
+
+        `first` are options for headers that are searched before ours.
+        """
         command = [self.program, "clang", "-cc1", "-triple", TRIPLE, "-std=c++20", "-O2", "-target-cpu", "x86-64"]
         command += ["-mrelocation-model", "static", "-mframe-pointer=none", "-funwind-tables=2", "-fgnuc-version=4.2.1"]
         command += ["-fcxx-exceptions", "-fexceptions", "-fno-rounding-math", "-mconstructor-aliases", "-fdeclspec"]
-        command += ["-fskip-odr-check-in-gmf", "-faddrsig", "-disable-free", *self.headers(include)]
+        command += ["-fskip-odr-check-in-gmf", "-faddrsig", "-disable-free", *first, *self.headers(include)]
         return [*command, *options]
 
     def headers(self, include: Path) -> list[str]:
@@ -94,14 +101,14 @@ class Compiler:
             messages = messages.replace(f"{folder}/", "")
         return messages
 
-    def hip(self, include: Path, *options: str, kernels: bool) -> list[str]:
+    def hip(self, include: Path, *options: str, kernels: bool, first: Sequence[str] = ()) -> list[str]:
         """Return a clang frontend command for one pass over HIP: the kernels, or the host side with its launch stubs.
 
         Both sides are compiled for the host's own architecture, and unoptimised, because the join reads clang's raw
         output.
         """
-        command = self.clang(include, "-aux-triple", TRIPLE, "-x", "hip", "-disable-llvm-passes", "-ferror-limit", "20")
-        command += ["-fhip-new-launch-api", "-fcuda-allow-variadic-functions", "-cuid=wavepool"]
+        command = self.clang(include, "-aux-triple", TRIPLE, "-x", "hip", "-disable-llvm-passes", first=first)
+        command += ["-ferror-limit", "20", "-fhip-new-launch-api", "-fcuda-allow-variadic-functions", "-cuid=wavepool"]
         # Lanes may pass a value to a shuffle that they never set, since only another lane's is read.
         device = ["-fcuda-is-device", "-no-enable-noundef-analysis"]
         return [*command, *(device if kernels else []), *options]
@@ -127,16 +134,29 @@ class Prepared:
     """Folder of our headers, copied so that precompiled headers stay valid if the checkout changes."""
     device: Path
     """Folder of the passes' precompiled preludes, our runtime, the core's runner and its judge's library."""
+    rocm_headers: Path | None = None
+    """Folder of ROCm's own headers of hipCUB, rocPRIM and Thrust; None if this machine has none."""
+    rocm_preludes: Path | None = None
+    """Folder of the preludes with these headers, or of `REFUSED` if they do not compile with ours."""
+
+    def prelude(self, *, kernels: bool, with_rocm: bool = False) -> Path:
+        """Return the precompiled prelude of a pass; `with_rocm`, one with ROCm's libraries in it."""
+        folder = self.rocm_preludes if with_rocm and self.rocm_preludes else self.device
+        return folder / ("kernels.pch" if kernels else "host.pch")
 
     @property
-    def host_prelude(self) -> Path:
-        """The precompiled prelude of the host pass."""
-        return self.device / "host.pch"
+    def why_no_rocm(self) -> str:
+        """Why sources cannot use ROCm's own libraries of headers; empty if they can."""
+        if self.rocm_preludes is None:
+            fetch = "python -m services.executor.devices.gfx942.prepare --fetch"
+            return f"ROCm's headers are not on this machine, and `{fetch}` brings them"
+        refused = (self.rocm_preludes / REFUSED).is_file()
+        return "this machine's release of ROCm's headers does not compile for the cpu device" if refused else ""
 
-    @property
-    def kernel_prelude(self) -> Path:
-        """The precompiled prelude of the kernel pass."""
-        return self.device / "kernels.pch"
+    def rocm_options(self) -> list[str]:
+        """Return the options that find ROCm's headers before ours, and show none of their warnings."""
+        prefixes = (f"--system-header-prefix={name}/" for name in ROCM_LIBRARIES)
+        return ["-I", str(self.rocm_headers), *prefixes]
 
     @property
     def judge_library(self) -> Path:
@@ -146,7 +166,13 @@ class Prepared:
     @property
     def complete(self) -> bool:
         """True if all parts are there; each appears whole or not at all."""
-        return self.libraries.is_dir() and self.include.is_dir() and self.device.is_dir()
+        return all(part.is_dir() for part in self.parts)
+
+    @property
+    def parts(self) -> list[Path]:
+        """The folders; the names of all but the first change with their contents."""
+        folders = (self.libraries, self.include, self.device, self.rocm_headers, self.rocm_preludes)
+        return [folder for folder in folders if folder is not None]
 
 
 @cache
@@ -174,6 +200,14 @@ def cache_folder() -> Path:
     """Return WAVEPOOL_CACHE_DIR, or ~/.cache/wavepool."""
     named = os.environ.get("WAVEPOOL_CACHE_DIR")
     return Path(named) if named else Path.home() / ".cache" / "wavepool"
+
+
+def fetched_rocm() -> Path:
+    """Return the folder into which `services.executor.devices.gfx942.prepare` unpacks HIP 7 and its libraries.
+
+    Those of HIP 6 do not compile with our headers.
+    """
+    return cache_folder() / "gfx942" / "hip-7" / "usr" / "include"
 
 
 CORE = PACKAGE.parent / "services" / "executor" / "core"
@@ -207,7 +241,13 @@ def _prepared_in(folder: Path) -> Prepared:
     for source in _own_sources():
         digest.update(str(source.relative_to(PACKAGE.parent)).encode() + b"\0" + source.read_bytes())
     key = digest.hexdigest()[:16]
-    return Prepared(folder / f"libraries-{zig.version}", folder / f"include-{key}", folder / f"device-{key}")
+    parts = (folder / f"libraries-{zig.version}", folder / f"include-{key}", folder / f"device-{key}")
+    if not (found := fetched_rocm()).is_dir():
+        return Prepared(*parts)
+    for source in sorted(found.glob("*/*version*")):
+        digest.update(source.read_bytes())
+    rocm_key = digest.hexdigest()[:16]
+    return Prepared(*parts, folder / f"rocm-headers-{rocm_key}", folder / f"rocm-{rocm_key}")
 
 
 @cache

@@ -35,20 +35,6 @@ _NO_MEANING = (
         "HIP has no dynamic parallelism: launch from `solution`, or loop in the kernel",
     ),
     (
-        re.compile(r"(?<=')(?:cub|hipcub)/[\w./]*|\b(?:cub|hipcub)::\w+"),
-        (
-            "of hipCUB the cpu device has Block-, Warp- and DeviceReduce, Block-, Warp- and DeviceScan, "
-            "DeviceSegmentedReduce and DeviceHistogram, in <hipcub/hipcub.hpp>: write the rest as kernels of your own"
-        ),
-    ),
-    (
-        re.compile(r"(?<=')(?:rocprim|thrust)/[\w./]*|\b(?:rocprim|thrust)::\w+"),
-        (
-            "no such library is on the cpu device: reduce and scan with hipCUB's BlockReduce, BlockScan, DeviceReduce "
-            "and DeviceScan, or with __shfl_down and shared memory"
-        ),
-    ),
-    (
         re.compile(r"(?<=')(?:curand|hiprand|rocrand)\w*(?:/[\w./]*|\.h)|\b(?:cu|hip|roc)rand\w+"),
         "random number libraries are not available: no problem needs them; write a counter-based generator",
     ),
@@ -73,10 +59,22 @@ _NO_MEANING = (
     (re.compile(r"\b__cluster_dims__\b"), "clusters of blocks exist only on NVIDIA's GPUs: launch a plain grid"),
     (
         re.compile(
-            r"\b(?:rocblas|hipblas|hipblaslt|miopen|rocwmma|hipfft|rocfft|rocsolver|rocsparse|hipsparse|cublas|cudnn|cutlass|ck)\b[\w/.]*"
+            r"\b(?:rocblas|hipblas|hipblaslt|miopen|hipfft|rocfft|rocsolver|rocsparse|hipsparse|cublas|cudnn|cutlass|ck)\b[\w/.]*"
         ),
         "vendor libraries are not available on the cpu device",
     ),
+    (
+        re.compile(r"(?<=')rocwmma/[\w/.]*|\brocwmma::\w+"),
+        (
+            "rocWMMA runs only on the MI300X, and the report for gfx942 takes it where its headers are: multiply tiles "
+            "with the matrix builtins, __builtin_amdgcn_mfma_*, which run here too"
+        ),
+    ),
+)
+_ROCM_LIBRARY = re.compile(r"(?<=')(?:cub|hipcub|rocprim|thrust)/[\w./]*|\b(?:cub|hipcub|rocprim|thrust)::\w+")
+_NO_ROCM = (
+    "{}; without them the cpu device has, of hipCUB, Block-, Warp- and DeviceReduce, Block-, Warp- and DeviceScan, "
+    "DeviceSegmentedReduce and DeviceHistogram, in <hipcub/hipcub.hpp>: write the rest as kernels of your own"
 )
 
 
@@ -100,10 +98,14 @@ def diagnostics_from_text(text: str) -> list[Diagnostic]:
     return found
 
 
-def hints(text: str) -> list[str]:
-    """Explain, once each, the words in the compiler's errors or their source lines that have no meaning here."""
+def hints(text: str, why_no_rocm: str = "") -> list[str]:
+    """Explain, once each, the words in the compiler's errors or their source lines that have no meaning here.
+
+    `why_no_rocm` says why this machine lacks ROCm's libraries of headers, if it does.
+    """
     found = {f"{name}: {reason}": None for name in _BUILTIN.findall(text) if (reason := why_not(name))}
-    for pattern, reason in _NO_MEANING:
+    rocm = ((_ROCM_LIBRARY, _NO_ROCM.format(why_no_rocm)),) if why_no_rocm else ()
+    for pattern, reason in (*_NO_MEANING, *rocm):
         for match in pattern.finditer(text):
             found.setdefault(f"{match[0]}: {reason}")
     return list(found)

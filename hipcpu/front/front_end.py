@@ -22,6 +22,7 @@ _LINES = ("-debug-info-kind=line-tables-only", "-dwarf-version=5")
 _DEFINED = ("-ftrivial-auto-var-init=zero",)
 _DEPENDENCIES = ("host.d", "kernels.d")
 _TRANSLATED = "translated.hip"
+_OF_ROCM = re.compile(r"""^[ \t]*#[ \t]*include[ \t]*["<](hipcub|cub|rocprim|thrust)/""", re.MULTILINE)
 _CUDA_NAME = re.compile(r"\bcuda[A-Z]\w*")
 _OWN_CUDA_NAME = re.compile(r"^[ \t]*#[ \t]*define[ \t]+cuda[A-Z]", re.MULTILINE)
 
@@ -54,8 +55,28 @@ def parse(folder: Path, source: str, *, lines: bool = False) -> Parsed:
     """
     # Once, and before either side reads the translation.
     named = _named(folder, source)
-    host = _start(folder, *named, *_LINES, *_DEFINED, kernels=False)
-    kernels = _start(folder, *named, *(_LINES if lines else ()), kernels=True)
+    with_rocm, may_need_rocm = _headers_for(folder / source)
+    parsed = _parsed(folder, source, named, lines=lines, with_rocm=with_rocm)
+    if may_need_rocm and (parsed.host is None or parsed.kernels is None):
+        return _parsed(folder, source, named, lines=lines, with_rocm=True)
+    return parsed
+
+
+def _headers_for(source: Path) -> tuple[bool, bool]:
+    """Return whether a source is compiled with ROCm's libraries, and whether it may need them if not.
+
+    Our own few names of hipCUB come first: they compile and run faster.
+    """
+    named = {match[1] for match in _OF_ROCM.finditer(source.read_text(errors="replace"))}
+    if not named or toolchain.prepared().why_no_rocm:
+        return False, False
+    needs_rocm = bool(named - {"hipcub", "cub"})
+    return needs_rocm, not needs_rocm
+
+
+def _parsed(folder: Path, source: str, named: Sequence[str], *, lines: bool, with_rocm: bool) -> Parsed:
+    host = _start(folder, *named, *_LINES, *_DEFINED, kernels=False, with_rocm=with_rocm)
+    kernels = _start(folder, *named, *(_LINES if lines else ()), kernels=True, with_rocm=with_rocm)
     # Both have ended before either is judged, so an exception leaves no process behind.
     outputs = [_judged(*ended) for ended in [_ended(process) for process in (host, kernels)]]
     texts = [text for text, _ in outputs]
@@ -65,7 +86,14 @@ def parse(folder: Path, source: str, *, lines: bool = False) -> Parsed:
 
 def parse_host(folder: Path, source: str) -> tuple[str | None, str]:
     """Compile the host side alone; returns its IR, or None on errors, and clang's messages. Raises as `parse` does."""
-    return _judged(*_ended(_start(folder, *_named(folder, source), *_LINES, *_DEFINED, kernels=False)))
+    named = _named(folder, source)
+    with_rocm, may_need_rocm = _headers_for(folder / source)
+    text, messages = _parsed_host(folder, named, with_rocm=with_rocm)
+    return _parsed_host(folder, named, with_rocm=True) if may_need_rocm and text is None else (text, messages)
+
+
+def _parsed_host(folder: Path, named: Sequence[str], *, with_rocm: bool) -> tuple[str | None, str]:
+    return _judged(*_ended(_start(folder, *named, *_LINES, *_DEFINED, kernels=False, with_rocm=with_rocm)))
 
 
 def _ended(process: subprocess.Popen[str]) -> tuple[int, str, str]:
@@ -91,12 +119,13 @@ def header_options(source: Path) -> list[str]:
     return ["-include", "cuda_runtime.h", "-fno-spell-checking"] if is_cuda else []
 
 
-def _start(folder: Path, *more: str, kernels: bool) -> subprocess.Popen[str]:
+def _start(folder: Path, *more: str, kernels: bool, with_rocm: bool) -> subprocess.Popen[str]:
     prepared = toolchain.prepared()
-    prelude = prepared.kernel_prelude if kernels else prepared.host_prelude
+    prelude = prepared.prelude(kernels=kernels, with_rocm=with_rocm)
     options = ["-include-pch", str(prelude), "-emit-llvm", "-o", "-", *more]
     options += dependency_options(folder / _DEPENDENCIES[kernels])
-    command = toolchain.compiler().hip(prepared.include, *options, kernels=kernels)
+    first = prepared.rocm_options() if with_rocm else ()
+    command = toolchain.compiler().hip(prepared.include, *options, kernels=kernels, first=first)
     return subprocess.Popen(  # noqa: S603 - our own compiler, in the build's sandbox
         command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace"
     )
@@ -118,7 +147,7 @@ def _named(folder: Path, source: str) -> list[str]:
 
 def _foreign_files(folder: Path, source: str) -> tuple[str, ...]:
     prepared = toolchain.prepared()
-    own = (folder / source, folder / _TRANSLATED, prepared.include, prepared.device, toolchain.compiler().folder)
+    own = (folder / source, folder / _TRANSLATED, toolchain.compiler().folder, *prepared.parts)
     # A side with errors may leave no rule, but then the source is refused anyway.
     rules = [file.read_text(errors="replace") for name in _DEPENDENCIES if (file := folder / name).is_file()]
     return tuple(dict.fromkeys(name for rule in rules for name in foreign_files(rule, folder, own)))
@@ -137,7 +166,9 @@ def _missing_embeds(folder: Path, source: str, texts: Sequence[str | None]) -> t
 
 
 def _shown(messages: str) -> str:
-    return toolchain.compiler().without_folders(messages, toolchain.prepared().include)
+    prepared = toolchain.prepared()
+    shown = toolchain.compiler().without_folders(messages, prepared.include)
+    return shown.replace(f"{prepared.rocm_headers}/", "") if prepared.rocm_headers else shown
 
 
 _SUMMARY = re.compile(r"^\d+ (?:error|warning)s?(?: and \d+ errors?)? generated.*\n", re.MULTILINE)

@@ -160,8 +160,7 @@ def test_classic_mistake_gets_a_hint(
         ("k<<<1, 1>>>(p);", "HIP has no dynamic parallelism: launch from `solution`"),
         ("p[0] = __CUDA_ARCH__;", "the device is not NVIDIA's: test it with #ifdef"),
         ("hipGraph_t graph;", "hipGraph_t: graphs are not on the cpu device: launch the kernels directly"),
-        ("p[0] = cub::BlockReduce<float, 256>().Sum(1);", "in <hipcub/hipcub.hpp>: write the rest"),
-        ("p[0] = thrust::reduce(p, p + 3);", "or with __shfl_down and shared memory"),
+        ("p[0] = rocwmma::mem_row_major;", "rocwmma::mem_row_major: rocWMMA runs only on the MI300X"),
     ],
 )
 def test_what_only_a_gpu_has_is_refused_with_the_reason(
@@ -175,13 +174,10 @@ def test_what_only_a_gpu_has_is_refused_with_the_reason(
 @pytest.mark.parametrize(
     ("header", "said"),
     [
-        ("hipcub/block/block_radix_sort.hpp", "of hipCUB the cpu device has Block-"),
-        ("rocprim/rocprim.hpp", "rocprim/rocprim.hpp: no such library is on the cpu device"),
-        ("thrust/reduce.h", "with hipCUB's BlockReduce, BlockScan, DeviceReduce and DeviceScan, or with __shfl_down"),
         ("curand_kernel.h", "curand_kernel.h: random number libraries are not available"),
         ("torch/extension.h", "a submission is no extension of torch"),
         ("helper_cuda.h", "this header is no part of HIP: drop it"),
-        ("rocwmma/rocwmma.hpp", "vendor libraries are not available on the cpu device"),
+        ("rocwmma/rocwmma.hpp", "multiply tiles with the matrix builtins"),
     ],
 )
 def test_a_header_that_is_not_there_is_refused_with_what_to_do(
@@ -190,6 +186,34 @@ def test_a_header_that_is_not_there_is_refused_with_what_to_do(
     assert _build(tmp_path, f"#include <{header}>\nint main() {{}}") == 1
 
     assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("is_there", [False, True])
+@pytest.mark.parametrize(
+    "source",
+    [
+        "#include <hipcub/block/block_radix_sort.hpp>\n",
+        "#include <rocprim/rocprim.hpp>\n",
+        "#include <thrust/reduce.h>\n",
+        "#include <hipcub/hipcub.hpp>\nusing Load = hipcub::BlockLoad<int, 64, 4>;\n",
+    ],
+)
+def test_where_rocm_s_libraries_are_missing_is_said_how_to_get_them(
+    source: str, is_there: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    refused = tmp_path / "refused"
+    refused.mkdir()
+    (refused / toolchain.REFUSED).touch()
+    folders = (refused, refused) if is_there else (None, None)
+    without = replace(toolchain.prepared(), rocm_headers=folders[0], rocm_preludes=folders[1])
+    monkeypatch.setattr(toolchain, "prepared", lambda: without)
+
+    assert _build(tmp_path, f"{source}int main() {{}}") == 1
+
+    said = capsys.readouterr().err
+    assert ("gfx942.prepare --fetch` brings them" in said) is not is_there
+    assert ("this machine's release of ROCm's headers does not compile" in said) is is_there
+    assert "of hipCUB, Block-, Warp- and DeviceReduce" in said
 
 
 def test_vendor_library_is_refused_with_the_reason(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -252,7 +276,7 @@ def test_precompiled_headers_that_cannot_be_read_are_our_fault(
     broken = tmp_path / "device"
     broken.mkdir()
     if damage == "cut":
-        for prelude in (prepared.host_prelude, prepared.kernel_prelude):
+        for prelude in (prepared.prelude(kernels=False), prepared.prelude(kernels=True)):
             (broken / prelude.name).write_bytes(prelude.read_bytes()[:1000])
     monkeypatch.setattr(toolchain, "prepared", lambda: replace(prepared, device=broken))
 

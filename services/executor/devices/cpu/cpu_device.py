@@ -56,7 +56,7 @@ class CpuDevice:
 
     def toolchain(self) -> Toolchain:
         """Return the toolchain in the cache; raises ToolchainError if it was not prepared."""
-        return _toolchain(refresh().device.name)
+        return _toolchain(" ".join(part.name for part in refresh().parts))
 
     def prepare(self) -> None:
         """Prepare the toolchain if that was not done, which takes one to three minutes; raises ToolchainError."""
@@ -156,6 +156,8 @@ def _toolchain_mounts(cache_folder: Path) -> tuple[Mount, ...]:
     """Mount folders at their own paths: precompiled headers and the Python environment name absolute paths."""
     folders = [Path(sys.prefix), Path(sys.base_prefix), toolchain.PACKAGE, _SERVICES, cache_folder / "cpu"]
     folders += [Path(folder) for folder in _site_packages()]
+    # The build asks which release of ROCm's libraries was fetched.
+    folders += [toolchain.fetched_rocm()] if toolchain.prepared().rocm_headers else []
     outermost = [folder for folder in folders if not any(other in folder.parents for other in folders)]
     outermost = [folder for folder in dict.fromkeys(outermost) if folder not in {Path("/usr"), Path("/usr/local")}]
     return tuple(Mount(folder, folder) for folder in outermost if Path("/usr") not in folder.parents)

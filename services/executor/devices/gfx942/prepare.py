@@ -1,7 +1,8 @@
 """Fill the cache for gfx942: `python -m services.executor.devices.gfx942.prepare [--fetch]`.
 
 This takes a few seconds, once per compiler and release of HIP. If this machine lacks HIP's headers, Debian's are
-unpacked into the cache first if possible; with `--fetch` a failure to do so is an error.
+unpacked into the cache first if possible; with `--fetch` a failure to do so is an error. The `cpu` device then takes
+hipCUB, rocPRIM and Thrust from there.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import TextIO
 
 from hipcpu.build_folder import ToolchainError
 from hipcpu.prepare import PRECOMPILED, Part, build_parts, run_tool
+from hipcpu.prepare import prepare as prepare_cpu
 from services.executor.devices.gfx942 import hip_files, toolchain
 from services.executor.devices.gfx942.toolchain import Prepared
 
@@ -46,6 +48,8 @@ def main(arguments: list[str]) -> int:
     try:
         if not hip_files.find(toolchain.cache_folder()):
             _fetch(is_needed=is_needed)
+        # With the libraries of headers that were just fetched.
+        prepare_cpu(sys.stderr)
         for prepared in prepare(progress=sys.stderr):
             print(f"gfx942 reports ready: {prepared.title}")  # noqa: T201  the same
     except ToolchainError as error:
