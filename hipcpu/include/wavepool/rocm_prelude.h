@@ -73,10 +73,3 @@ __host__ inline hipError_t hipStreamIsCapturing(hipStream_t, hipStreamCaptureSta
 #include <thrust/unique.h>
 
 static_assert(std::size(rocprim::detail::target_architectures) == 1, "prepare.py left other GPUs in rocPRIM's list");
-
-// Wavefronts have 32 lanes by CUB's names.
-namespace cub {
-using namespace hipcub;
-template <class T, int Width = 32, int Architecture = 0> using WarpReduce = hipcub::WarpReduce<T, Width>;
-template <class T, int Width = 32, int Architecture = 0> using WarpScan = hipcub::WarpScan<T, Width>;
-}  // namespace cub

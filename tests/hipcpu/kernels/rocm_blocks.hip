@@ -1,4 +1,5 @@
 // hipCUB's and rocPRIM's functions of a block and of a wavefront, by ROCm's own headers.
+#include <cub/cub.cuh>
 #include <hipcub/hipcub.hpp>
 #include <rocprim/rocprim.hpp>
 
@@ -64,6 +65,20 @@ __global__ void scan_wave(const int* in, int* out) {
     out[threadIdx.x] = value;
 }
 
+__global__ void by_cubs_names(const int* in, int* out) {
+    using Load = cub::BlockLoad<int, 64, 2, cub::BLOCK_LOAD_VECTORIZE>;
+    using Reduce = cub::WarpReduce<int>;
+    __shared__ union {
+        typename Load::TempStorage load;
+        typename Reduce::TempStorage reduce[2];
+    } storage;
+    int items[2];
+    Load(storage.load).Load(in, items);
+    __syncthreads();
+    const int sum = Reduce(storage.reduce[threadIdx.x / 32]).Sum(items[1]);
+    if (threadIdx.x % 32 == 0) out[threadIdx.x / 32] = sum;
+}
+
 int main() {
     std::vector<int> values(COUNT);
     unsigned state = 1;
@@ -84,6 +99,10 @@ int main() {
     scan_wave<<<1, THREADS>>>(in, out);
     for (int i = 0; i < THREADS; ++i) most[i] = *std::max_element(&values[i & ~15], &values[i] + 1);
     CHECK(fetched(out, THREADS) == most);
+    by_cubs_names<<<1, 64>>>(in, out);
+    int sums_of_32[2] = {};
+    for (int i = 0; i < 64; ++i) sums_of_32[i / 32] += values[2 * i + 1];
+    CHECK(fetched(out, 2) == std::vector<int>(sums_of_32, sums_of_32 + 2));
 
     std::vector<double> numbers(COUNT), sums(COUNT);
     std::iota(numbers.begin(), numbers.end(), 1.0);

@@ -68,6 +68,22 @@ def test_headers_that_rocm_ships_are_there(report_on: Callable[..., dict[str, An
     assert (found["note"], found["kernel_count"]) == ("", 1)
 
 
+def test_cub_s_names_are_those_of_rocm_s_hipcub(report_on: Callable[..., dict[str, Any]]) -> None:
+    kernel = "__global__ void k(float* p) { __shared__ cub::WarpReduce<float>::TempStorage s; p[0] = sizeof(s); }\n"
+
+    found = report_on(f"#include <cub/cub.cuh>\n{kernel}")
+
+    assert (found["note"], found["refused"], found["kernel_count"]) == ("", "", 1)
+
+
+def test_rocwmma_is_never_refused_for_want_of_its_headers(report_on: Callable[..., dict[str, Any]]) -> None:
+    # Only ROCm's own package has all of them.
+    found = report_on((REFUSED.parent / "rocwmma.hip").read_text())
+
+    lacks = "There is no report for gfx942: this machine lacks the header `"
+    assert (found["refused"], found["note"].startswith(lacks) or found["kernel_count"] == 1) == ("", True)
+
+
 def test_a_header_that_this_machine_lacks_is_no_refusal(report_on: Callable[..., dict[str, Any]]) -> None:
     found = report_on(f"{HEADER}#include <torch/extension.h>\n__global__ void k(float* p) {{ p[0] = 1; }}\n")
 
