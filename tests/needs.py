@@ -25,6 +25,8 @@ from typing import NamedTuple, TypeVar
 
 import pytest
 
+from hipcpu import toolchain as cpu_toolchain
+from hipcpu.build_folder import ToolchainError
 from services.executor.core.problem_host.interpreter import INSTALLED
 from services.executor.devices.gfx942.hip_files import find
 from services.executor.devices.gfx942.toolchain import cache_folder
@@ -111,6 +113,13 @@ def _makes_user_namespaces() -> bool:
     )
 
 
+def _has_rocm_libraries() -> bool:
+    try:
+        return cpu_toolchain.prepared().rocm_headers is not None
+    except ToolchainError:
+        return False
+
+
 _POSTGRES = frozenset({"initdb", "postgres", "pg_ctl", "pg_dump", "pg_restore", "psql", "setpriv"})
 _OPENSSH = ("ssh", "ssh-keygen", "ssh-agent", "ssh-add", "scp", "sftp")
 _BUILDS = frozenset({"buildah", "bwrap", "skopeo", "umoci", "busybox", "nsenter"})
@@ -175,6 +184,9 @@ NEEDS = {
         lambda: bool(find(cache_folder())),
         "HIP's own headers are not here",
         "make setup",
+    ),
+    "rocm_libraries": Need(
+        _has_rocm_libraries, "ROCm's headers of hipCUB, rocPRIM and Thrust were not fetched", "make setup"
     ),
     "torch": Need(lambda: torch_program() is not None, "no Python with torch", "make setup-torch"),
     "cuda": _package("nvidia-cuda-toolkit", "nvcc"),

@@ -28,10 +28,10 @@ _KERNELS = Path(__file__).parent / "kernels"
         "amd_builtins",
         "amd_memory",
         "amd_assembly",
-        pytest.param("rocm_blocks", marks=pytest.mark.hip_headers),
+        pytest.param("rocm_blocks", marks=pytest.mark.rocm_libraries),
         # Half a minute to compile each.
-        pytest.param("rocm_device", marks=[pytest.mark.hip_headers, pytest.mark.soak]),
-        pytest.param("rocm_sort", marks=[pytest.mark.hip_headers, pytest.mark.soak]),
+        pytest.param("rocm_device", marks=[pytest.mark.rocm_libraries, pytest.mark.soak]),
+        pytest.param("rocm_sort", marks=[pytest.mark.rocm_libraries, pytest.mark.soak]),
     ],
 )
 def test_program_computes_what_hip_says(case: str, program_of: Callable[[str], Path]) -> None:

@@ -17,7 +17,7 @@ from submissions.modes import Mode
 SOURCES = sorted((Path(__file__).parent / "rocm_libraries").glob("*.hip"))
 
 
-@pytest.mark.hip_headers
+@pytest.mark.rocm_libraries
 @pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.stem)
 async def test_a_kernel_with_one_of_rocm_s_libraries_is_right(context: RunContext, source: Path) -> None:
     text = source.read_text("utf-8")
