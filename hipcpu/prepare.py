@@ -168,8 +168,9 @@ def _copy_rocm_headers(folder: Path) -> None:
     for name in toolchain.ROCM_LIBRARIES:
         shutil.copytree(toolchain.fetched_rocm() / name, folder / name)
     for name, found, instead in _ROCM_CHANGES:
-        header = folder / name
-        header.write_text(re.sub(found, instead, header.read_text(), flags=re.DOTALL))
+        # A release without the file does not compile with our headers, which `_precompile_rocm` finds.
+        if (header := folder / name).is_file():
+            header.write_text(re.sub(found, instead, header.read_text(), flags=re.DOTALL))
 
 
 def _precompile_rocm(folder: Path) -> None:

@@ -242,7 +242,8 @@ def _prepared_in(folder: Path) -> Prepared:
         digest.update(str(source.relative_to(PACKAGE.parent)).encode() + b"\0" + source.read_bytes())
     key = digest.hexdigest()[:16]
     parts = (folder / f"libraries-{zig.version}", folder / f"include-{key}", folder / f"device-{key}")
-    if not (found := fetched_rocm()).is_dir():
+    found = fetched_rocm()
+    if not all((found / name).is_dir() for name in ROCM_LIBRARIES):
         return Prepared(*parts)
     for source in sorted(found.glob("*/*version*")):
         digest.update(source.read_bytes())

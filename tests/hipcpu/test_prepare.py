@@ -7,12 +7,13 @@ import subprocess
 import sys
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from hipcpu import toolchain
-from hipcpu.prepare import Part, build_once, build_parts, forget_unused, refresh
+from hipcpu.prepare import Part, build_once, build_parts, forget_unused, prepare, refresh
 
 MONTH_SECONDS = 30 * 86_400
 
@@ -37,6 +38,37 @@ def test_whoever_names_another_folder_has_their_parts_there(tmp_path: Path, monk
     assert toolchain.prepared().device == tmp_path / "cpu" / usual.device.name
     monkeypatch.undo()
     assert toolchain.prepared() == usual
+
+
+def test_rocm_s_libraries_are_taken_if_all_of_them_were_fetched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WAVEPOOL_CACHE_DIR", str(tmp_path / "some"))
+    for name in toolchain.ROCM_LIBRARIES[1:]:
+        (toolchain.fetched_rocm() / name).mkdir(parents=True)
+    without = toolchain.prepared()
+    monkeypatch.setenv("WAVEPOOL_CACHE_DIR", str(tmp_path / "all"))
+    for name in toolchain.ROCM_LIBRARIES:
+        (toolchain.fetched_rocm() / name).mkdir(parents=True)
+
+    assert "are not on this machine" in without.why_no_rocm
+    assert toolchain.prepared().why_no_rocm == ""
+    assert len(toolchain.prepared().parts) == len(without.parts) + 2
+
+
+def test_a_release_of_rocm_s_libraries_that_does_not_compile_leaves_its_reason(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in toolchain.ROCM_LIBRARIES:
+        (tmp_path / "fetched" / name).mkdir(parents=True)
+    prepared = replace(toolchain.prepared(), rocm_headers=tmp_path / "headers", rocm_preludes=tmp_path / "preludes")
+    monkeypatch.setattr(toolchain, "fetched_rocm", lambda: tmp_path / "fetched")
+    monkeypatch.setattr(toolchain, "prepared", lambda: prepared)
+
+    assert prepare().complete
+
+    assert "does not compile for the cpu device" in prepared.why_no_rocm
+    assert "'rocprim/rocprim.hpp' file not found" in (tmp_path / "preludes" / toolchain.REFUSED).read_text()
 
 
 def test_using_a_build_keeps_it() -> None:
