@@ -7,7 +7,10 @@
 #include "hip/hip_fp16.h"
 #include "hip/hip_runtime.h"
 
-// Kernels take the way of gfx942, and device-wide ones their sizes for an unknown GPU.
+// Kernels take the way of gfx942, and device-wide ones their sizes for an unknown GPU. What a source itself sees of
+// these names stays as it is without the libraries.
+#pragma push_macro("__gfx942__")
+#pragma push_macro("__GFX9__")
 #define __gfx942__ 1
 #define __GFX9__ 1
 // Shuffles instead of moves between neighbours, and plain memory accesses instead of assembly.
@@ -73,3 +76,6 @@ __host__ inline hipError_t hipStreamIsCapturing(hipStream_t, hipStreamCaptureSta
 #include <thrust/unique.h>
 
 static_assert(std::size(rocprim::detail::target_architectures) == 1, "prepare.py left other GPUs in rocPRIM's list");
+
+#pragma pop_macro("__gfx942__")
+#pragma pop_macro("__GFX9__")

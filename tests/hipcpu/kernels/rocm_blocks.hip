@@ -6,6 +6,10 @@
 #include <algorithm>
 #include <numeric>
 
+#if defined(__gfx942__) && !defined(__AMDGCN__)
+#error "what the libraries are told of the GPU is not for sources"
+#endif
+
 constexpr int THREADS = 256, ITEMS = 4, COUNT = THREADS * ITEMS;
 
 __global__ void sort_block(const int* in, int* out, int* heads, int valid) {
