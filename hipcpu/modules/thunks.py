@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from hipcpu.ir.function import Function
 from hipcpu.ir.synchronisation import Barrier
 from hipcpu.ir.text import Operand, unescaped
+from hipcpu.modules.argument_layouts import argument_masks
 from hipcpu.modules.device_module import DYNAMIC_SHARED, kernel_symbol
 from hipcpu.modules.host_module import HostModule, Kernel, Place, Variable
 
@@ -78,7 +79,8 @@ def _load(number: int, parameter: Operand, place: Place) -> list[str]:
 
 _PLACE = "@__wp_place_of_dynamic_shared"
 """Function that returns the address of the calling thread's dynamic shared memory."""
-_KERNEL = "{ ptr, ptr, ptr, ptr, ptr, i64, i32, i32 }"
+_KERNEL = "{ ptr, ptr, ptr, ptr, ptr, i64, i32, i32, i64, ptr }"
+_LAYOUT = "{ i64, ptr }"
 _VARIABLE = "{ ptr, ptr, i64 }"
 _BARRIER = "{ i32, i32, i32, i32 }"
 
@@ -95,8 +97,13 @@ def table(host: HostModule, rows: Sequence[TableRow], dynamic: Collection[str] =
     lines = [f"define internal ptr {_PLACE}() {{\n  ret ptr {DYNAMIC_SHARED}\n}}"] if dynamic else []
     lines += [_string(f"@__wp_kernel_name.{number}", row.kernel) for number, row in enumerate(rows)]
     lines += [_barriers(number, row) for number, row in enumerate(rows)]
+    masks = argument_masks(host)
+    lines += [line for number, row in enumerate(rows) for line in _layouts(number, masks.get(row.kernel, []))]
     lines += [_string(f"@__wp_variable_name.{number}", v.symbol) for number, v in enumerate(host.variables)]
-    entries = [_row(number, row, _PLACE if row.kernel in dynamic else "null") for number, row in enumerate(rows)]
+    entries = [
+        _row(number, row, _PLACE if row.kernel in dynamic else "null", masks.get(row.kernel))
+        for number, row in enumerate(rows)
+    ]
     lines.append(_array("@__wp_kernels", _KERNEL, entries))
     lines.append(_array("@__wp_variables", _VARIABLE, variables))
     lines.append(
@@ -106,13 +113,21 @@ def table(host: HostModule, rows: Sequence[TableRow], dynamic: Collection[str] =
     return "\n".join(lines)
 
 
-def _row(number: int, row: TableRow, place: str) -> str:
+def _row(number: int, row: TableRow, place: str, masks: Sequence[bytes] | None) -> str:
+    layouts = "null" if masks is None else f"@__wp_arguments.{number}"
     context_bytes = f"ptrtoint (ptr getelementptr ({row.context}, ptr null, i32 1) to i64)"
     return (
         f"{_KERNEL} {{ ptr @__wp_kernel_name.{number}, ptr {row.run}, ptr {row.regions}, "
         f"ptr @__wp_barriers.{number}, ptr {place}, i64 {context_bytes}, i32 {row.limits.shared_bytes}, "
-        f"i32 {row.limits.most_threads} }}"
+        f"i32 {row.limits.most_threads}, i64 {len(masks or ())}, ptr {layouts} }}"
     )
+
+
+def _layouts(number: int, masks: Sequence[bytes]) -> list[str]:
+    symbols = [f"@__wp_mask.{number}.{at}" for at in range(len(masks))]
+    lines = [_bytes(symbol, mask) for symbol, mask in zip(symbols, masks, strict=True)]
+    entries = [f"{_LAYOUT} {{ i64 {len(mask)}, ptr {symbol} }}" for symbol, mask in zip(symbols, masks, strict=True)]
+    return [*lines, _array(f"@__wp_arguments.{number}", _LAYOUT, entries)]
 
 
 def _barriers(number: int, row: TableRow) -> str:
@@ -130,6 +145,11 @@ def _symbol(variable: Variable) -> str:
 def _string(symbol: str, value: str) -> str:
     size = len(unescaped(value).encode(errors="surrogateescape")) + 1
     return f'{symbol} = internal constant [{size} x i8] c"{value}\\00"'
+
+
+def _bytes(symbol: str, content: bytes) -> str:
+    text = "".join(f"\\{byte:02X}" for byte in content)
+    return f'{symbol} = internal constant [{len(content)} x i8] c"{text}"'
 
 
 def _array(symbol: str, element: str, values: Sequence[str]) -> str:

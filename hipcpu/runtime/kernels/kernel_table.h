@@ -31,6 +31,11 @@ struct BarrierEntry {
     MatrixInstruction matrix;  // executed when all lanes are there
 };
 
+struct ArgumentLayout {
+    uint64_t bytes;
+    const unsigned char* mask;  // a byte each: 0 for padding, which holds whatever was there before
+};
+
 // A kernel has one of two forms, and one of these functions. In thread form `run` executes one thread and may block. In
 // region form `regions` executes a region for a box of threads and returns the bitwise or (upper half) and the bitwise
 // and (lower half) of the regions to go on with.
@@ -44,6 +49,8 @@ struct KernelEntry {
     uint64_t context_bytes;
     uint32_t shared_bytes;  // static shared memory
     uint32_t most_threads;  // of a block, by __launch_bounds__; 0 if it has none
+    uint64_t argument_count;
+    const ArgumentLayout* arguments;  // null if they are unknown
 };
 
 struct VariableEntry {

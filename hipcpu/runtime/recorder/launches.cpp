@@ -5,20 +5,16 @@
 #include "../kernels/cooperative.h"
 #include "../calls/kernel_name.h"
 #include "../kernels/workers.h"
-#include "layouts.h"
 #include "record.h"
 
 namespace wavepool {
 namespace {
-using recorder::ArgumentLayout;
 using recorder::Kind;
-using recorder::KernelLayout;
 using recorder::Record;
 
 void note(const KernelEntry& kernel, void** arguments, const BlockIndex& shape, const LaunchOrder& order,
           bool is_cooperative) {
-    const KernelLayout& layout = wavepool_recorded.layouts[&kernel - wavepool_recorded.table->kernels];
-    if (!arguments && layout.argument_count > 0)
+    if (!arguments && kernel.argument_count > 0)
         recorder::refuse("kernel %s is launched without arguments", name_in_source(kernel));
     Record record(Kind::kLaunch);
     record.number(reinterpret_cast<uint64_t>(order.stream));
@@ -26,9 +22,9 @@ void note(const KernelEntry& kernel, void** arguments, const BlockIndex& shape, 
                             shape.block_dim_z})
         record.number(length);
     record.number(order.shared_bytes).number(is_cooperative).bytes(kernel.name, std::strlen(kernel.name));
-    record.number(layout.argument_count);
-    for (uint64_t at = 0; at < layout.argument_count; ++at) {
-        const ArgumentLayout& argument = layout.arguments[at];
+    record.number(kernel.argument_count);
+    for (uint64_t at = 0; at < kernel.argument_count; ++at) {
+        const ArgumentLayout& argument = kernel.arguments[at];
         std::string value(static_cast<const char*>(arguments[at]), argument.bytes);
         for (uint64_t byte = 0; byte < argument.bytes; ++byte)
             if (!argument.mask[byte]) value[byte] = 0;
