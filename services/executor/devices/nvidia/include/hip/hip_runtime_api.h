@@ -6,6 +6,7 @@
 
 #include <vector>
 
+#define hipChildGraphNodeParams cudaChildGraphNodeParams
 #define hipDeviceAttributeMaxSharedMemoryPerBlock cudaDevAttrMaxSharedMemoryPerBlock
 #define hipDeviceAttributeMaxThreadsPerBlock cudaDevAttrMaxThreadsPerBlock
 #define hipDeviceAttributeMultiprocessorCount cudaDevAttrMultiProcessorCount
@@ -30,9 +31,12 @@
 #define hipDeviceSetSharedMemConfig cudaDeviceSetSharedMemConfig
 #define hipDeviceSynchronize cudaDeviceSynchronize
 #define hipDriverGetVersion cudaDriverGetVersion
+#define hipErrorCapturedEvent cudaErrorCapturedEvent
 #define hipErrorCooperativeLaunchTooLarge cudaErrorCooperativeLaunchTooLarge
+#define hipErrorGraphExecUpdateFailure cudaErrorGraphExecUpdateFailure
 #define hipErrorHostMemoryAlreadyRegistered cudaErrorHostMemoryAlreadyRegistered
 #define hipErrorIllegalAddress cudaErrorIllegalAddress
+#define hipErrorIllegalState cudaErrorIllegalState
 #define hipErrorInvalidConfiguration cudaErrorInvalidConfiguration
 #define hipErrorInvalidDevice cudaErrorInvalidDevice
 #define hipErrorInvalidDeviceFunction cudaErrorInvalidDeviceFunction
@@ -50,6 +54,14 @@
 #define hipErrorNotSupported cudaErrorNotSupported
 #define hipErrorOutOfMemory cudaErrorMemoryAllocation
 #define hipErrorPeerAccessAlreadyEnabled cudaErrorPeerAccessAlreadyEnabled
+#define hipErrorStreamCaptureImplicit cudaErrorStreamCaptureImplicit
+#define hipErrorStreamCaptureInvalidated cudaErrorStreamCaptureInvalidated
+#define hipErrorStreamCaptureIsolation cudaErrorStreamCaptureIsolation
+#define hipErrorStreamCaptureMerge cudaErrorStreamCaptureMerge
+#define hipErrorStreamCaptureUnjoined cudaErrorStreamCaptureUnjoined
+#define hipErrorStreamCaptureUnmatched cudaErrorStreamCaptureUnmatched
+#define hipErrorStreamCaptureUnsupported cudaErrorStreamCaptureUnsupported
+#define hipErrorStreamCaptureWrongThread cudaErrorStreamCaptureWrongThread
 #define hipErrorUnknown cudaErrorUnknown
 #define hipError_t cudaError_t
 #define hipEventBlockingSync cudaEventBlockingSync
@@ -61,8 +73,15 @@
 #define hipEventElapsedTime cudaEventElapsedTime
 #define hipEventQuery cudaEventQuery
 #define hipEventRecord cudaEventRecord
+#define hipEventRecordDefault cudaEventRecordDefault
+#define hipEventRecordExternal cudaEventRecordExternal
+#define hipEventRecordNodeParams cudaEventRecordNodeParams
 #define hipEventSynchronize cudaEventSynchronize
+#define hipEventWaitDefault cudaEventWaitDefault
+#define hipEventWaitExternal cudaEventWaitExternal
+#define hipEventWaitNodeParams cudaEventWaitNodeParams
 #define hipEvent_t cudaEvent_t
+#define hipExtent cudaExtent
 #define hipFree cudaFree
 #define hipFreeAsync cudaFreeAsync
 #define hipFreeHost cudaFreeHost
@@ -87,13 +106,132 @@
 #define hipGetLastError cudaGetLastError
 #define hipGetSymbolAddress cudaGetSymbolAddress
 #define hipGetSymbolSize cudaGetSymbolSize
+#define hipGraphAddChildGraphNode cudaGraphAddChildGraphNode
+#define hipGraphAddEmptyNode cudaGraphAddEmptyNode
+#define hipGraphAddEventRecordNode cudaGraphAddEventRecordNode
+#define hipGraphAddEventWaitNode cudaGraphAddEventWaitNode
+#define hipGraphAddHostNode cudaGraphAddHostNode
+#define hipGraphAddKernelNode cudaGraphAddKernelNode
+#define hipGraphAddMemcpyNode cudaGraphAddMemcpyNode
+#define hipGraphAddMemcpyNode1D cudaGraphAddMemcpyNode1D
+#define hipGraphAddMemcpyNodeFromSymbol cudaGraphAddMemcpyNodeFromSymbol
+#define hipGraphAddMemcpyNodeToSymbol cudaGraphAddMemcpyNodeToSymbol
+#define hipGraphAddMemsetNode cudaGraphAddMemsetNode
+#define hipGraphChildGraphNodeGetGraph cudaGraphChildGraphNodeGetGraph
+#define hipGraphClone cudaGraphClone
+#define hipGraphCreate cudaGraphCreate
+#define hipGraphDebugDotFlags cudaGraphDebugDotFlags
+#define hipGraphDebugDotFlagsEventNodeParams cudaGraphDebugDotFlagsEventNodeParams
+#define hipGraphDebugDotFlagsHandles cudaGraphDebugDotFlagsHandles
+#define hipGraphDebugDotFlagsHostNodeParams cudaGraphDebugDotFlagsHostNodeParams
+#define hipGraphDebugDotFlagsKernelNodeAttributes cudaGraphDebugDotFlagsKernelNodeAttributes
+#define hipGraphDebugDotFlagsKernelNodeParams cudaGraphDebugDotFlagsKernelNodeParams
+#define hipGraphDebugDotFlagsMemcpyNodeParams cudaGraphDebugDotFlagsMemcpyNodeParams
+#define hipGraphDebugDotFlagsMemsetNodeParams cudaGraphDebugDotFlagsMemsetNodeParams
+#define hipGraphDebugDotFlagsVerbose cudaGraphDebugDotFlagsVerbose
+#define hipGraphDebugDotPrint cudaGraphDebugDotPrint
+#define hipGraphDestroy cudaGraphDestroy
+#define hipGraphDestroyNode cudaGraphDestroyNode
+#define hipGraphEdgeData cudaGraphEdgeData
+#define hipGraphEventRecordNodeGetEvent cudaGraphEventRecordNodeGetEvent
+#define hipGraphEventRecordNodeSetEvent cudaGraphEventRecordNodeSetEvent
+#define hipGraphEventWaitNodeGetEvent cudaGraphEventWaitNodeGetEvent
+#define hipGraphEventWaitNodeSetEvent cudaGraphEventWaitNodeSetEvent
+#define hipGraphExecChildGraphNodeSetParams cudaGraphExecChildGraphNodeSetParams
+#define hipGraphExecDestroy cudaGraphExecDestroy
+#define hipGraphExecEventRecordNodeSetEvent cudaGraphExecEventRecordNodeSetEvent
+#define hipGraphExecEventWaitNodeSetEvent cudaGraphExecEventWaitNodeSetEvent
+#define hipGraphExecGetFlags cudaGraphExecGetFlags
+#define hipGraphExecHostNodeSetParams cudaGraphExecHostNodeSetParams
+#define hipGraphExecKernelNodeSetParams cudaGraphExecKernelNodeSetParams
+#define hipGraphExecMemcpyNodeSetParams cudaGraphExecMemcpyNodeSetParams
+#define hipGraphExecMemcpyNodeSetParams1D cudaGraphExecMemcpyNodeSetParams1D
+#define hipGraphExecMemcpyNodeSetParamsFromSymbol cudaGraphExecMemcpyNodeSetParamsFromSymbol
+#define hipGraphExecMemcpyNodeSetParamsToSymbol cudaGraphExecMemcpyNodeSetParamsToSymbol
+#define hipGraphExecMemsetNodeSetParams cudaGraphExecMemsetNodeSetParams
+#define hipGraphExecNodeSetParams cudaGraphExecNodeSetParams
+#define hipGraphExecUpdateError cudaGraphExecUpdateError
+#define hipGraphExecUpdateErrorFunctionChanged cudaGraphExecUpdateErrorFunctionChanged
+#define hipGraphExecUpdateErrorNodeTypeChanged cudaGraphExecUpdateErrorNodeTypeChanged
+#define hipGraphExecUpdateErrorNotSupported cudaGraphExecUpdateErrorNotSupported
+#define hipGraphExecUpdateErrorParametersChanged cudaGraphExecUpdateErrorParametersChanged
+#define hipGraphExecUpdateErrorTopologyChanged cudaGraphExecUpdateErrorTopologyChanged
+#define hipGraphExecUpdateErrorUnsupportedFunctionChange cudaGraphExecUpdateErrorUnsupportedFunctionChange
+#define hipGraphExecUpdateResult cudaGraphExecUpdateResult
+#define hipGraphExecUpdateSuccess cudaGraphExecUpdateSuccess
+#define hipGraphExec_t cudaGraphExec_t
+#define hipGraphGetNodes cudaGraphGetNodes
+#define hipGraphGetRootNodes cudaGraphGetRootNodes
+#define hipGraphHostNodeGetParams cudaGraphHostNodeGetParams
+#define hipGraphHostNodeSetParams cudaGraphHostNodeSetParams
+#define hipGraphInstantiateError cudaGraphInstantiateError
+#define hipGraphInstantiateFlagAutoFreeOnLaunch cudaGraphInstantiateFlagAutoFreeOnLaunch
+#define hipGraphInstantiateFlagDeviceLaunch cudaGraphInstantiateFlagDeviceLaunch
+#define hipGraphInstantiateFlagUpload cudaGraphInstantiateFlagUpload
+#define hipGraphInstantiateFlagUseNodePriority cudaGraphInstantiateFlagUseNodePriority
+#define hipGraphInstantiateFlags cudaGraphInstantiateFlags
+#define hipGraphInstantiateInvalidStructure cudaGraphInstantiateInvalidStructure
+#define hipGraphInstantiateMultipleDevicesNotSupported cudaGraphInstantiateMultipleDevicesNotSupported
+#define hipGraphInstantiateNodeOperationNotSupported cudaGraphInstantiateNodeOperationNotSupported
+#define hipGraphInstantiateParams cudaGraphInstantiateParams
+#define hipGraphInstantiateResult cudaGraphInstantiateResult
+#define hipGraphInstantiateSuccess cudaGraphInstantiateSuccess
+#define hipGraphInstantiateWithFlags cudaGraphInstantiateWithFlags
+#define hipGraphInstantiateWithParams cudaGraphInstantiateWithParams
+#define hipGraphKernelNodeCopyAttributes cudaGraphKernelNodeCopyAttributes
+#define hipGraphKernelNodeGetAttribute cudaGraphKernelNodeGetAttribute
+#define hipGraphKernelNodeGetParams cudaGraphKernelNodeGetParams
+#define hipGraphKernelNodeSetAttribute cudaGraphKernelNodeSetAttribute
+#define hipGraphKernelNodeSetParams cudaGraphKernelNodeSetParams
+#define hipGraphLaunch cudaGraphLaunch
+#define hipGraphMemcpyNodeGetParams cudaGraphMemcpyNodeGetParams
+#define hipGraphMemcpyNodeSetParams cudaGraphMemcpyNodeSetParams
+#define hipGraphMemcpyNodeSetParams1D cudaGraphMemcpyNodeSetParams1D
+#define hipGraphMemcpyNodeSetParamsFromSymbol cudaGraphMemcpyNodeSetParamsFromSymbol
+#define hipGraphMemcpyNodeSetParamsToSymbol cudaGraphMemcpyNodeSetParamsToSymbol
+#define hipGraphMemsetNodeGetParams cudaGraphMemsetNodeGetParams
+#define hipGraphMemsetNodeSetParams cudaGraphMemsetNodeSetParams
+#define hipGraphNodeFindInClone cudaGraphNodeFindInClone
+#define hipGraphNodeGetEnabled cudaGraphNodeGetEnabled
+#define hipGraphNodeGetType cudaGraphNodeGetType
+#define hipGraphNodeParams cudaGraphNodeParams
+#define hipGraphNodeSetEnabled cudaGraphNodeSetEnabled
+#define hipGraphNodeSetParams cudaGraphNodeSetParams
+#define hipGraphNodeType cudaGraphNodeType
+#define hipGraphNodeTypeCount cudaGraphNodeTypeCount
+#define hipGraphNodeTypeEmpty cudaGraphNodeTypeEmpty
+#define hipGraphNodeTypeEventRecord cudaGraphNodeTypeEventRecord
+#define hipGraphNodeTypeGraph cudaGraphNodeTypeGraph
+#define hipGraphNodeTypeHost cudaGraphNodeTypeHost
+#define hipGraphNodeTypeKernel cudaGraphNodeTypeKernel
+#define hipGraphNodeTypeMemcpy cudaGraphNodeTypeMemcpy
+#define hipGraphNodeTypeMemset cudaGraphNodeTypeMemset
+#define hipGraphNodeTypeWaitEvent cudaGraphNodeTypeWaitEvent
+#define hipGraphNode_t cudaGraphNode_t
+#define hipGraphReleaseUserObject cudaGraphReleaseUserObject
+#define hipGraphRetainUserObject cudaGraphRetainUserObject
+#define hipGraphUpload cudaGraphUpload
+#define hipGraphUserObjectMove cudaGraphUserObjectMove
+#define hipGraph_t cudaGraph_t
 #define hipHostAlloc cudaHostAlloc
 #define hipHostFn_t cudaHostFn_t
 #define hipHostGetDevicePointer cudaHostGetDevicePointer
 #define hipHostGetFlags cudaHostGetFlags
+#define hipHostNodeParams cudaHostNodeParams
 #define hipHostRegister cudaHostRegister
 #define hipHostRegisterDefault cudaHostRegisterDefault
 #define hipHostUnregister cudaHostUnregister
+#define hipKernelNodeAttrID cudaKernelNodeAttrID
+#define hipKernelNodeAttrValue cudaKernelNodeAttrValue
+#define hipKernelNodeAttributeAccessPolicyWindow cudaKernelNodeAttributeAccessPolicyWindow
+#define hipKernelNodeAttributeCooperative cudaKernelNodeAttributeCooperative
+#define hipKernelNodeAttributePriority cudaKernelNodeAttributePriority
+#define hipKernelNodeParams cudaKernelNodeParams
+#define hipLaunchAttributeAccessPolicyWindow cudaLaunchAttributeAccessPolicyWindow
+#define hipLaunchAttributeCooperative cudaLaunchAttributeCooperative
+#define hipLaunchAttributeID cudaLaunchAttributeID
+#define hipLaunchAttributePriority cudaLaunchAttributePriority
+#define hipLaunchAttributeValue cudaLaunchAttributeValue
 #define hipLaunchCooperativeKernel cudaLaunchCooperativeKernel
 #define hipLaunchHostFunc cudaLaunchHostFunc
 #define hipLaunchKernel cudaLaunchKernel
@@ -118,6 +256,7 @@
 #define hipMemcpy2D cudaMemcpy2D
 #define hipMemcpy2DAsync cudaMemcpy2DAsync
 #define hipMemcpy3D cudaMemcpy3D
+#define hipMemcpy3DParms cudaMemcpy3DParms
 #define hipMemcpyAsync cudaMemcpyAsync
 #define hipMemcpyDefault cudaMemcpyDefault
 #define hipMemcpyDeviceToDevice cudaMemcpyDeviceToDevice
@@ -127,6 +266,7 @@
 #define hipMemcpyHostToDevice cudaMemcpyHostToDevice
 #define hipMemcpyHostToHost cudaMemcpyHostToHost
 #define hipMemcpyKind cudaMemcpyKind
+#define hipMemcpyNodeParams cudaMemcpyNodeParams
 #define hipMemcpyPeer cudaMemcpyPeer
 #define hipMemcpyPeerAsync cudaMemcpyPeerAsync
 #define hipMemcpyToSymbol cudaMemcpyToSymbol
@@ -139,10 +279,13 @@
 #define hipMemset cudaMemset
 #define hipMemset2D cudaMemset2D
 #define hipMemsetAsync cudaMemsetAsync
+#define hipMemsetParams cudaMemsetParams
 #define hipOccupancyMaxActiveBlocksPerMultiprocessor cudaOccupancyMaxActiveBlocksPerMultiprocessor
 #define hipOccupancyMaxPotentialBlockSize cudaOccupancyMaxPotentialBlockSize
 #define hipPeekAtLastError cudaPeekAtLastError
+#define hipPitchedPtr cudaPitchedPtr
 #define hipPointerGetAttributes cudaPointerGetAttributes
+#define hipPos cudaPos
 #define hipRuntimeGetVersion cudaRuntimeGetVersion
 #define hipSetDevice cudaSetDevice
 #define hipSetDeviceFlags cudaSetDeviceFlags
@@ -151,9 +294,19 @@
 #define hipSharedMemBankSizeFourByte cudaSharedMemBankSizeFourByte
 #define hipSharedMemConfig cudaSharedMemConfig
 #define hipStreamAddCallback cudaStreamAddCallback
+#define hipStreamAddCaptureDependencies cudaStreamAddCaptureDependencies
 #define hipStreamAttachMemAsync cudaStreamAttachMemAsync
 #define hipStreamBeginCapture cudaStreamBeginCapture
+#define hipStreamBeginCaptureToGraph cudaStreamBeginCaptureToGraph
 #define hipStreamCallback_t cudaStreamCallback_t
+#define hipStreamCaptureMode cudaStreamCaptureMode
+#define hipStreamCaptureModeGlobal cudaStreamCaptureModeGlobal
+#define hipStreamCaptureModeRelaxed cudaStreamCaptureModeRelaxed
+#define hipStreamCaptureModeThreadLocal cudaStreamCaptureModeThreadLocal
+#define hipStreamCaptureStatus cudaStreamCaptureStatus
+#define hipStreamCaptureStatusActive cudaStreamCaptureStatusActive
+#define hipStreamCaptureStatusInvalidated cudaStreamCaptureStatusInvalidated
+#define hipStreamCaptureStatusNone cudaStreamCaptureStatusNone
 #define hipStreamCreate cudaStreamCreate
 #define hipStreamCreateWithFlags cudaStreamCreateWithFlags
 #define hipStreamCreateWithPriority cudaStreamCreateWithPriority
@@ -162,13 +315,27 @@
 #define hipStreamEndCapture cudaStreamEndCapture
 #define hipStreamGetFlags cudaStreamGetFlags
 #define hipStreamGetPriority cudaStreamGetPriority
+#define hipStreamIsCapturing cudaStreamIsCapturing
 #define hipStreamNonBlocking cudaStreamNonBlocking
 #define hipStreamQuery cudaStreamQuery
+#define hipStreamSetCaptureDependencies cudaStreamSetCaptureDependencies
 #define hipStreamSynchronize cudaStreamSynchronize
+#define hipStreamUpdateCaptureDependenciesFlags cudaStreamUpdateCaptureDependenciesFlags
 #define hipStreamWaitEvent cudaStreamWaitEvent
 #define hipStream_t cudaStream_t
 #define hipSuccess cudaSuccess
+#define hipThreadExchangeStreamCaptureMode cudaThreadExchangeStreamCaptureMode
 #define hipUUID_t cudaUUID_t
+#define hipUserObjectCreate cudaUserObjectCreate
+#define hipUserObjectFlags cudaUserObjectFlags
+#define hipUserObjectNoDestructorSync cudaUserObjectNoDestructorSync
+#define hipUserObjectRelease cudaUserObjectRelease
+#define hipUserObjectRetain cudaUserObjectRetain
+#define hipUserObjectRetainFlags cudaUserObjectRetainFlags
+#define hipUserObject_t cudaUserObject_t
+#define make_hipExtent make_cudaExtent
+#define make_hipPitchedPtr make_cudaPitchedPtr
+#define make_hipPos make_cudaPos
 
 // Names that CUDA has in other words.
 #define hipDeviceAttributeClockRate cudaDevAttrClockRate
@@ -207,6 +374,13 @@
 template <typename T>
 cudaError_t wavepool_host_malloc(T** address, size_t bytes, unsigned flags = cudaHostAllocDefault) {
   return cudaHostAlloc(reinterpret_cast<void**>(address), bytes, flags);
+}
+
+static inline cudaError_t hipGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph, cudaGraphNode_t* error_node, char* log,
+                                              size_t log_bytes) {
+  if (error_node) *error_node = nullptr;
+  if (log && log_bytes) *log = 0;
+  return cudaGraphInstantiateWithFlags(exec, graph, 0);
 }
 
 static inline cudaError_t hipInit(unsigned) { return cudaFree(nullptr); }
