@@ -23,8 +23,12 @@ _NO_MEANING = (
         "there are no textures, as the MI300X has none either: read global memory, with __ldg or plain pointers",
     ),
     (
-        re.compile(r"\b(?:hip|cuda)(?:Graph\w*|StreamBeginCapture|StreamEndCapture|StreamCapture\w*)\b"),
-        "graphs are not on the cpu device: launch the kernels directly, one after the other",
+        re.compile(r"\b(?:hip|cuda)(?:Graph\w*(?:MemAlloc|MemFree)\w*|DeviceGraphMem\w*)\b"),
+        "graphs on the cpu device allocate and free no memory: call hipMalloc before the graph is made",
+    ),
+    (
+        re.compile(r"\b(?:hip|cuda)(?:Drv)?Graph\w*\b"),
+        "of graphs the cpu device has all but memory nodes, semaphores, operation batches and the calls of the driver",
     ),
     (
         re.compile(r"\b(?:nvcuda|wmma)(?:::\w+)*\b"),

@@ -159,8 +159,9 @@ def test_classic_mistake_gets_a_hint(
         ("nvcuda::wmma::fragment<nvcuda::wmma::accumulator, 16, 16, 16, float> c;", "these are NVIDIA's matrix units"),
         ("k<<<1, 1>>>(p);", "HIP has no dynamic parallelism: launch from `solution`"),
         ("p[0] = __CUDA_ARCH__;", "the device is not NVIDIA's: test it with #ifdef"),
-        ("hipGraph_t graph;", "hipGraph_t: graphs are not on the cpu device: launch the kernels directly"),
         ("p[0] = rocwmma::mem_row_major;", "rocwmma::mem_row_major: rocWMMA runs only on the MI300X"),
+        ("hipMemAllocNodeParams q; hipGraphAddMemAllocNode(0, 0, 0, 0, &q);", "hipMalloc before the graph is made"),
+        ("hipGraphAddBatchMemOpNode(0, 0, 0, 0, 0);", "has all but memory nodes, semaphores, operation batches"),
     ],
 )
 def test_what_only_a_gpu_has_is_refused_with_the_reason(

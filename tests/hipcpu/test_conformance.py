@@ -18,6 +18,8 @@ _KERNELS = Path(__file__).parent / "kernels"
         "cross_lane",
         "arithmetic",
         "host_api",
+        "graphs",
+        "stream_capture",
         "foreign",
         "rare_names",
         "hip_names",

@@ -48,9 +48,7 @@ def test_the_author_reads_the_whole_declaration() -> None:
 
 
 def test_a_device_s_advice_stands_beside_the_compiler_s_words() -> None:
-    text = (
-        "solution.hip:3:9: error: unknown type name 'hipGraph_t'\na.h:1:1: note: x\nnote: hipGraph_t: launch directly"
-    )
-    said = "rejected line 3: unknown type name 'hipGraph_t'. hipGraph_t: launch directly. Details have the whole text."
+    text = "solution.hip:3:9: error: unknown type name 'texture'\na.h:1:1: note: x\nnote: texture: read memory"
+    said = "rejected line 3: unknown type name 'texture'. texture: read memory. Details have the whole text."
     assert said in compile_error(text, _DECLARATION).message
     assert "Correct it; details" in compile_error(text.partition("note:")[0], _DECLARATION).message

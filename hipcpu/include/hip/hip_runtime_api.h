@@ -3,6 +3,7 @@
 #include "wavepool/host/api.h"
 #include "wavepool/host/module_api.h"
 #if defined(__cplusplus)
+#include "wavepool/host/graphs.h"
 #include "wavepool/host/hints.h"
 #include "wavepool/host/variants.h"
 #include "wavepool/host/templates.h"

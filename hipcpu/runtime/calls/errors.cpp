@@ -36,6 +36,17 @@ constexpr ErrorText kTexts[] = {
     {hipErrorLaunchFailure, "hipErrorLaunchFailure", "unspecified launch failure"},
     {hipErrorCooperativeLaunchTooLarge, "hipErrorCooperativeLaunchTooLarge", "too many blocks in cooperative launch"},
     {hipErrorNotSupported, "hipErrorNotSupported", "operation not supported"},
+    {hipErrorIllegalState, "hipErrorIllegalState", "the operation cannot be performed in the present state"},
+    {hipErrorStreamCaptureUnsupported, "hipErrorStreamCaptureUnsupported", "not permitted while a stream is capturing"},
+    {hipErrorStreamCaptureInvalidated, "hipErrorStreamCaptureInvalidated", "an earlier error invalidated the capture"},
+    {hipErrorStreamCaptureMerge, "hipErrorStreamCaptureMerge", "would merge two captures"},
+    {hipErrorStreamCaptureUnmatched, "hipErrorStreamCaptureUnmatched", "the capture began on another stream"},
+    {hipErrorStreamCaptureUnjoined, "hipErrorStreamCaptureUnjoined", "the capture has work that was not joined"},
+    {hipErrorStreamCaptureIsolation, "hipErrorStreamCaptureIsolation", "a dependency would leave the capture"},
+    {hipErrorStreamCaptureImplicit, "hipErrorStreamCaptureImplicit", "would depend on a capture implicitly"},
+    {hipErrorCapturedEvent, "hipErrorCapturedEvent", "the event was last recorded in a capturing stream"},
+    {hipErrorStreamCaptureWrongThread, "hipErrorStreamCaptureWrongThread", "another thread began the capture"},
+    {hipErrorGraphExecUpdateFailure, "hipErrorGraphExecUpdateFailure", "the graph differs too much for an update"},
     {hipErrorUnknown, "hipErrorUnknown", "unknown error"},
 };
 

@@ -20,16 +20,6 @@ hipError_t hipDeviceGetStreamPriorityRange(int* least, int* greatest) {
     return hipSuccess;
 }
 hipError_t hipEventCreate(hipEvent_t* event) { return hipEventCreateWithFlags(event, hipEventDefault); }
-hipError_t hipStreamAddCallback(hipStream_t stream, hipStreamCallback_t callback, void* user_data, unsigned) {
-    if (!callback) return remember(hipErrorInvalidValue);
-    callback(stream, hipSuccess, user_data);
-    return hipSuccess;
-}
-hipError_t hipLaunchHostFunc(hipStream_t, hipHostFn_t function, void* user_data) {
-    if (!function) return remember(hipErrorInvalidValue);
-    function(user_data);
-    return hipSuccess;
-}
 
 hipError_t hipHostUnregister(void* p) { return remember(p ? hipSuccess : hipErrorInvalidValue); }
 hipError_t hipHostGetDevicePointer(void** device, void* host, unsigned) {

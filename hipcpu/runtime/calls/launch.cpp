@@ -10,6 +10,7 @@
 #include "launch_limits.h"
 #include "launch_trace.h"
 #include "registry.h"
+#include "../graphs/capture.h"
 #include "../sanitizer/sanitizer.h"
 #include "wavepool/host/api.h"
 #include "../kernels/workers.h"
@@ -63,6 +64,17 @@ bool fits(const KernelEntry& kernel, dim3 grid, dim3 block, size_t shared_bytes)
     return false;
 }
 
+// Takes a launch down for the graph that its stream is captured for.
+hipError_t take_launch(const KernelEntry& kernel, dim3 grid, dim3 block, void** arguments, const LaunchOrder& order,
+                       bool is_cooperative) {
+    graphs::Kernel node;
+    void* const handle = const_cast<void*>(handle_of(kernel));
+    if (hipError_t error = graphs::make_kernel(&kernel, handle, grid, block, arguments, unsigned(order.shared_bytes), &node))
+        return error;
+    node.is_cooperative = is_cooperative;
+    return graphs::take(order.stream, std::move(node));
+}
+
 BlockIndex shape_of(dim3 grid, dim3 block) {
     return {0, 0, 0, 0, 0, 0, block.x, block.y, block.z, grid.x, grid.y, grid.z, 0};
 }
@@ -73,9 +85,14 @@ hipError_t launch(const void* function, dim3 grid, dim3 block, void** arguments,
 }
 }  // namespace
 
+hipError_t launch_fault(const KernelEntry& kernel, dim3 grid, dim3 block, size_t shared_bytes) {
+    return fits(kernel, grid, block, shared_bytes) ? hipSuccess : hipErrorInvalidConfiguration;
+}
+
 hipError_t launch_cooperatively(const KernelEntry& kernel, dim3 grid, dim3 block, void** arguments,
                                 const LaunchOrder& order) {
-    if (!fits(kernel, grid, block, order.shared_bytes)) return hipErrorInvalidConfiguration;
+    if (graphs::is_captured(order.stream)) return take_launch(kernel, grid, block, arguments, order, true);
+    if (hipError_t error = launch_fault(kernel, grid, block, order.shared_bytes)) return error;
     if (uint64_t(grid.x) * grid.y * grid.z > device_facts().most_cooperative_blocks) {
         explain("kernel %s: a cooperative grid has at most %u blocks here, all of which run at once; ask "
                 "hipOccupancyMaxActiveBlocksPerMultiprocessor",
@@ -94,7 +111,8 @@ hipError_t launch_cooperatively(const KernelEntry& kernel, dim3 grid, dim3 block
 
 hipError_t launch_kernel(const KernelEntry& kernel, dim3 grid, dim3 block, void** arguments,
                          const LaunchOrder& order) {
-    if (!fits(kernel, grid, block, order.shared_bytes)) return hipErrorInvalidConfiguration;
+    if (graphs::is_captured(order.stream)) return take_launch(kernel, grid, block, arguments, order, false);
+    if (hipError_t error = launch_fault(kernel, grid, block, order.shared_bytes)) return error;
     if (sanitizing()) sanitizer::launch_begins(kernel, uint64_t(grid.x) * grid.y * grid.z, order.shared_bytes);
     const TracedLaunch traced(kernel, grid, block, order.shared_bytes);
     run_grid(kernel, arguments, shape_of(grid, block), order);

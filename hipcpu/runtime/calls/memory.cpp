@@ -11,7 +11,7 @@
 #include "errors.h"
 #include "registry.h"
 #include "../sanitizer/sanitizer.h"
-#include "wavepool/host/api.h"
+#include "../graphs/direct.h"
 
 namespace wavepool {
 namespace {
@@ -130,7 +130,7 @@ template <class T> hipError_t fill(void* target, T value, size_t count) {
 
 using namespace wavepool;
 
-extern "C" {
+namespace wavepool::direct {
 hipError_t hipMalloc(void** p, size_t n) { return allocate(p, n, hipMemoryTypeDevice); }
 hipError_t hipMallocAsync(void** p, size_t n, hipStream_t) { return allocate(p, n, hipMemoryTypeDevice); }
 hipError_t hipMallocManaged(void** p, size_t n, unsigned) { return allocate(p, n, hipMemoryTypeManaged); }
@@ -147,17 +147,6 @@ hipError_t hipHostFree(void* p) { return release(p); }
 hipError_t hipHostRegister(void* p, size_t bytes, unsigned) {
     if (p && sanitizing()) sanitizer::add_host_memory(p, bytes);
     return remember(p ? hipSuccess : hipErrorInvalidValue);
-}
-hipError_t hipPointerGetAttributes(hipPointerAttribute_t* a, const void* p) {
-    if (!a || !p) return remember(hipErrorInvalidValue);
-    hipMemoryType type = memory().type_of(p);
-    *a = {type, 0, const_cast<void*>(p), const_cast<void*>(p), type == hipMemoryTypeManaged, 0};
-    return hipSuccess;
-}
-hipError_t hipMemGetInfo(size_t* free_bytes, size_t* total_bytes) {
-    if (free_bytes) *free_bytes = memory().limit() - memory().used();
-    if (total_bytes) *total_bytes = memory().limit();
-    return hipSuccess;
 }
 
 hipError_t hipMemcpy(void* t, const void* s, size_t n, hipMemcpyKind) { return copy(t, s, n); }
@@ -176,13 +165,15 @@ hipError_t hipMemcpy2D(void* target, size_t target_pitch, const void* source, si
 }
 hipError_t hipMemcpy2DAsync(void* t, size_t tp, const void* s, size_t sp, size_t w, size_t h, hipMemcpyKind kind,
                             hipStream_t) {
-    return hipMemcpy2D(t, tp, s, sp, w, h, kind);
+    return direct::hipMemcpy2D(t, tp, s, sp, w, h, kind);
 }
 hipError_t hipMemset(void* t, int value, size_t n) { return fill(t, static_cast<unsigned char>(value), n); }
-hipError_t hipMemsetAsync(void* t, int value, size_t n, hipStream_t) { return hipMemset(t, value, n); }
 hipError_t hipMemsetD8(hipDeviceptr_t t, unsigned char value, size_t n) { return fill(t, value, n); }
 hipError_t hipMemsetD16(hipDeviceptr_t t, unsigned short value, size_t n) { return fill(t, value, n); }
 hipError_t hipMemsetD32(hipDeviceptr_t t, int value, size_t n) { return fill(t, value, n); }
+hipError_t hipMemsetD8Async(hipDeviceptr_t t, unsigned char value, size_t n, hipStream_t) { return fill(t, value, n); }
+hipError_t hipMemsetD16Async(hipDeviceptr_t t, unsigned short value, size_t n, hipStream_t) { return fill(t, value, n); }
+hipError_t hipMemsetD32Async(hipDeviceptr_t t, int value, size_t n, hipStream_t) { return fill(t, value, n); }
 
 hipError_t hipMemcpyToSymbol(const void* symbol, const void* source, size_t n, size_t offset, hipMemcpyKind) {
     hipError_t error;
@@ -191,7 +182,7 @@ hipError_t hipMemcpyToSymbol(const void* symbol, const void* source, size_t n, s
 }
 hipError_t hipMemcpyToSymbolAsync(const void* symbol, const void* source, size_t n, size_t offset, hipMemcpyKind kind,
                                   hipStream_t) {
-    return hipMemcpyToSymbol(symbol, source, n, offset, kind);
+    return direct::hipMemcpyToSymbol(symbol, source, n, offset, kind);
 }
 hipError_t hipMemcpyFromSymbol(void* target, const void* symbol, size_t n, size_t offset, hipMemcpyKind) {
     hipError_t error;
@@ -200,7 +191,21 @@ hipError_t hipMemcpyFromSymbol(void* target, const void* symbol, size_t n, size_
 }
 hipError_t hipMemcpyFromSymbolAsync(void* target, const void* symbol, size_t n, size_t offset, hipMemcpyKind kind,
                                     hipStream_t) {
-    return hipMemcpyFromSymbol(target, symbol, n, offset, kind);
+    return direct::hipMemcpyFromSymbol(target, symbol, n, offset, kind);
+}
+}  // namespace wavepool::direct
+
+extern "C" {
+hipError_t hipPointerGetAttributes(hipPointerAttribute_t* a, const void* p) {
+    if (!a || !p) return remember(hipErrorInvalidValue);
+    hipMemoryType type = memory().type_of(p);
+    *a = {type, 0, const_cast<void*>(p), const_cast<void*>(p), type == hipMemoryTypeManaged, 0};
+    return hipSuccess;
+}
+hipError_t hipMemGetInfo(size_t* free_bytes, size_t* total_bytes) {
+    if (free_bytes) *free_bytes = memory().limit() - memory().used();
+    if (total_bytes) *total_bytes = memory().limit();
+    return hipSuccess;
 }
 hipError_t hipGetSymbolAddress(void** pointer, const void* symbol) {
     const VariableEntry* variable = variable_of(symbol);

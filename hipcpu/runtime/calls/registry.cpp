@@ -38,6 +38,12 @@ const KernelEntry* kernel_of(const void* handle) {
     return found == kernels().end() ? nullptr : found->second;
 }
 
+const void* handle_of(const KernelEntry& kernel) {
+    for (const auto& [handle, entry] : kernels())
+        if (entry == &kernel) return handle;
+    return nullptr;
+}
+
 const VariableEntry* variable_of(const void* shadow) {
     auto found = variables().find(shadow);
     return found == variables().end() ? nullptr : found->second;

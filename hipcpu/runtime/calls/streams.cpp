@@ -2,7 +2,7 @@
 #include <time.h>
 
 #include "errors.h"
-#include "wavepool/host/api.h"
+#include "../graphs/direct.h"
 
 struct ihipStream_t {
     unsigned flags;
@@ -24,7 +24,7 @@ double now_milliseconds() {
 }  // namespace
 
 // What needs no more than these is in host_calls.cpp.
-extern "C" {
+namespace wavepool::direct {
 hipError_t hipDeviceSynchronize() { return hipSuccess; }
 hipError_t hipStreamCreateWithFlags(hipStream_t* stream, unsigned flags) {
     if (!stream) return remember(hipErrorInvalidValue);
@@ -41,12 +41,6 @@ hipError_t hipStreamQuery(hipStream_t) { return hipSuccess; }
 hipError_t hipStreamWaitEvent(hipStream_t, hipEvent_t event, unsigned) {
     return remember(event ? hipSuccess : hipErrorInvalidHandle);
 }
-
-hipError_t hipEventCreateWithFlags(hipEvent_t* event, unsigned) {
-    if (!event) return remember(hipErrorInvalidValue);
-    *event = new ihipEvent_t{false, 0};
-    return hipSuccess;
-}
 hipError_t hipEventDestroy(hipEvent_t event) {
     if (!event) return remember(hipErrorInvalidHandle);
     delete event;
@@ -59,6 +53,14 @@ hipError_t hipEventRecord(hipEvent_t event, hipStream_t) {
 }
 hipError_t hipEventSynchronize(hipEvent_t event) { return remember(event ? hipSuccess : hipErrorInvalidHandle); }
 hipError_t hipEventQuery(hipEvent_t event) { return remember(event ? hipSuccess : hipErrorInvalidHandle); }
+}  // namespace wavepool::direct
+
+extern "C" {
+hipError_t hipEventCreateWithFlags(hipEvent_t* event, unsigned) {
+    if (!event) return remember(hipErrorInvalidValue);
+    *event = new ihipEvent_t{false, 0};
+    return hipSuccess;
+}
 hipError_t hipEventElapsedTime(float* milliseconds, hipEvent_t start, hipEvent_t stop) {
     if (!milliseconds || !start || !stop || !start->recorded || !stop->recorded) return remember(hipErrorInvalidHandle);
     *milliseconds = float(stop->milliseconds - start->milliseconds);

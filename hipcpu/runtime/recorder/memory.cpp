@@ -13,7 +13,7 @@
 #include "layouts.h"
 #include "record.h"
 #include "streams.h"
-#include "wavepool/host/api.h"
+#include "../graphs/direct.h"
 
 namespace wavepool::recorder {
 namespace {
@@ -211,7 +211,7 @@ void note_argument(uint64_t index, void* address, uint64_t bytes, bool is_host) 
 using namespace wavepool;
 using namespace wavepool::recorder;
 
-extern "C" {
+namespace wavepool::direct {
 hipError_t hipMalloc(void** p, size_t n) { return allocate(p, n, false); }
 hipError_t hipMallocAsync(void** p, size_t n, hipStream_t) { return allocate(p, n, false); }
 hipError_t hipMallocManaged(void** p, size_t n, unsigned) { return allocate(p, n, true); }
@@ -232,20 +232,6 @@ hipError_t hipHostFree(void* p) { return release(p); }
 hipError_t hipHostRegister(void*, size_t, unsigned) {
     refuse("hipHostRegister lets kernels use memory of the host; copy it to the device instead");
 }
-hipError_t hipPointerGetAttributes(hipPointerAttribute_t* a, const void* p) {
-    if (!a || !p) return remember(hipErrorInvalidValue);
-    const hipMemoryType type = !is_fake(p)      ? hipMemoryTypeUnregistered
-                               : is_of_host(p) ? hipMemoryTypeHost
-                                               : hipMemoryTypeDevice;
-    *a = {type, 0, const_cast<void*>(p), const_cast<void*>(p), 0, 0};
-    return hipSuccess;
-}
-// As much as if nothing were allocated, always.
-hipError_t hipMemGetInfo(size_t* free_bytes, size_t* total_bytes) {
-    if (free_bytes) *free_bytes = settings().memory_bytes;
-    if (total_bytes) *total_bytes = settings().memory_bytes;
-    return hipSuccess;
-}
 
 hipError_t hipMemcpy(void* t, const void* s, size_t n, hipMemcpyKind) { return copy_at_once(t, s, n, "hipMemcpy"); }
 hipError_t hipMemcpyAsync(void* t, const void* s, size_t n, hipMemcpyKind, hipStream_t stream) {
@@ -264,12 +250,18 @@ hipError_t hipMemcpy2DAsync(void* t, size_t tp, const void* s, size_t sp, size_t
     return copy_rows(t, tp, s, sp, w, h, stream, "hipMemcpy2DAsync");
 }
 hipError_t hipMemset(void* t, int value, size_t n) { return fill(t, uint8_t(value), 1, n, nullptr); }
-hipError_t hipMemsetAsync(void* t, int value, size_t n, hipStream_t stream) {
-    return fill(t, uint8_t(value), 1, n, stream);
-}
 hipError_t hipMemsetD8(hipDeviceptr_t t, unsigned char value, size_t n) { return fill(t, value, 1, n, nullptr); }
 hipError_t hipMemsetD16(hipDeviceptr_t t, unsigned short value, size_t n) { return fill(t, value, 2, n, nullptr); }
 hipError_t hipMemsetD32(hipDeviceptr_t t, int value, size_t n) { return fill(t, uint32_t(value), 4, n, nullptr); }
+hipError_t hipMemsetD8Async(hipDeviceptr_t t, unsigned char value, size_t n, hipStream_t stream) {
+    return fill(t, value, 1, n, stream);
+}
+hipError_t hipMemsetD16Async(hipDeviceptr_t t, unsigned short value, size_t n, hipStream_t stream) {
+    return fill(t, value, 2, n, stream);
+}
+hipError_t hipMemsetD32Async(hipDeviceptr_t t, int value, size_t n, hipStream_t stream) {
+    return fill(t, uint32_t(value), 4, n, stream);
+}
 
 hipError_t hipMemcpyToSymbolAsync(const void* symbol, const void* source, size_t n, size_t offset, hipMemcpyKind,
                                   hipStream_t stream) {
@@ -278,7 +270,7 @@ hipError_t hipMemcpyToSymbolAsync(const void* symbol, const void* source, size_t
     return target ? copy(target, source, n, stream, "hipMemcpyToSymbol") : remember(error);
 }
 hipError_t hipMemcpyToSymbol(const void* symbol, const void* source, size_t n, size_t offset, hipMemcpyKind kind) {
-    const hipError_t error = hipMemcpyToSymbolAsync(symbol, source, n, offset, kind, nullptr);
+    const hipError_t error = direct::hipMemcpyToSymbolAsync(symbol, source, n, offset, kind, nullptr);
     if (error == hipSuccess) synchronise_with(nullptr);
     return error;
 }
@@ -289,9 +281,26 @@ hipError_t hipMemcpyFromSymbolAsync(void* target, const void* symbol, size_t n, 
     return source ? copy(target, source, n, stream, "hipMemcpyFromSymbol") : remember(error);
 }
 hipError_t hipMemcpyFromSymbol(void* target, const void* symbol, size_t n, size_t offset, hipMemcpyKind kind) {
-    const hipError_t error = hipMemcpyFromSymbolAsync(target, symbol, n, offset, kind, nullptr);
+    const hipError_t error = direct::hipMemcpyFromSymbolAsync(target, symbol, n, offset, kind, nullptr);
     if (error == hipSuccess) synchronise_with(nullptr);
     return error;
+}
+}  // namespace wavepool::direct
+
+extern "C" {
+hipError_t hipPointerGetAttributes(hipPointerAttribute_t* a, const void* p) {
+    if (!a || !p) return remember(hipErrorInvalidValue);
+    const hipMemoryType type = !is_fake(p)      ? hipMemoryTypeUnregistered
+                               : is_of_host(p) ? hipMemoryTypeHost
+                                               : hipMemoryTypeDevice;
+    *a = {type, 0, const_cast<void*>(p), const_cast<void*>(p), 0, 0};
+    return hipSuccess;
+}
+// As much as if nothing were allocated, always.
+hipError_t hipMemGetInfo(size_t* free_bytes, size_t* total_bytes) {
+    if (free_bytes) *free_bytes = settings().memory_bytes;
+    if (total_bytes) *total_bytes = settings().memory_bytes;
+    return hipSuccess;
 }
 hipError_t hipGetSymbolAddress(void** pointer, const void* symbol) {
     hipError_t error;

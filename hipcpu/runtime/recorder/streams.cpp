@@ -5,7 +5,7 @@
 
 #include "../calls/errors.h"
 #include "record.h"
-#include "wavepool/host/api.h"
+#include "../graphs/direct.h"
 
 namespace wavepool::recorder {
 namespace {
@@ -21,7 +21,7 @@ void synchronise_with_all() { Record(Kind::kSynchronise).number(0); }
 using namespace wavepool;
 using namespace wavepool::recorder;
 
-extern "C" {
+namespace wavepool::direct {
 hipError_t hipDeviceSynchronize() { return synchronise_with_all(), hipSuccess; }
 hipError_t hipStreamCreateWithFlags(hipStream_t* stream, unsigned flags) {
     if (!stream) return remember(hipErrorInvalidValue);
@@ -38,12 +38,6 @@ hipError_t hipStreamWaitEvent(hipStream_t stream, hipEvent_t event, unsigned) {
     Record(Kind::kWait).number(number_of(stream)).number(number_of(event));
     return hipSuccess;
 }
-
-hipError_t hipEventCreateWithFlags(hipEvent_t* event, unsigned) {
-    if (!event) return remember(hipErrorInvalidValue);
-    *event = reinterpret_cast<hipEvent_t>(++events);
-    return hipSuccess;
-}
 hipError_t hipEventDestroy(hipEvent_t event) { return remember(event ? hipSuccess : hipErrorInvalidHandle); }
 hipError_t hipEventRecord(hipEvent_t event, hipStream_t stream) {
     if (!event) return remember(hipErrorInvalidHandle);
@@ -56,6 +50,14 @@ hipError_t hipEventSynchronize(hipEvent_t event) {
     return synchronise_with_all(), hipSuccess;
 }
 hipError_t hipEventQuery(hipEvent_t event) { return remember(event ? hipSuccess : hipErrorInvalidHandle); }
+}  // namespace wavepool::direct
+
+extern "C" {
+hipError_t hipEventCreateWithFlags(hipEvent_t* event, unsigned) {
+    if (!event) return remember(hipErrorInvalidValue);
+    *event = reinterpret_cast<hipEvent_t>(++events);
+    return hipSuccess;
+}
 // No time passes while a plan is recorded.
 hipError_t hipEventElapsedTime(float* milliseconds, hipEvent_t start, hipEvent_t stop) {
     if (!milliseconds || !start || !stop) return remember(hipErrorInvalidHandle);

@@ -56,6 +56,13 @@ WP_API hipError_t hipMemcpy2DAsync(void* target, size_t target_pitch, const void
                                    size_t width, size_t height, hipMemcpyKind kind, hipStream_t stream = nullptr);
 WP_API hipError_t hipMemset(void* target, int value, size_t bytes);
 WP_API hipError_t hipMemsetAsync(void* target, int value, size_t bytes, hipStream_t stream = nullptr);
+WP_API hipError_t hipMemset2DAsync(void* target, size_t pitch, int value, size_t width, size_t height,
+                                   hipStream_t stream = nullptr);
+WP_API hipError_t hipMemsetD8Async(hipDeviceptr_t target, unsigned char value, size_t count,
+                                   hipStream_t stream = nullptr);
+WP_API hipError_t hipMemsetD16Async(hipDeviceptr_t target, unsigned short value, size_t count,
+                                    hipStream_t stream = nullptr);
+WP_API hipError_t hipMemsetD32Async(hipDeviceptr_t target, int value, size_t count, hipStream_t stream = nullptr);
 WP_API hipError_t hipMemset2D(void* target, size_t pitch, int value, size_t width, size_t height);
 WP_API hipError_t hipMemsetD8(hipDeviceptr_t target, unsigned char value, size_t count);
 WP_API hipError_t hipMemsetD16(hipDeviceptr_t target, unsigned short value, size_t count);
@@ -88,6 +95,7 @@ WP_API hipError_t hipEventCreate(hipEvent_t* event);
 WP_API hipError_t hipEventCreateWithFlags(hipEvent_t* event, unsigned flags);
 WP_API hipError_t hipEventDestroy(hipEvent_t event);
 WP_API hipError_t hipEventRecord(hipEvent_t event, hipStream_t stream = nullptr);
+WP_API hipError_t hipEventRecordWithFlags(hipEvent_t event, hipStream_t stream = nullptr, unsigned flags = 0);
 WP_API hipError_t hipEventSynchronize(hipEvent_t event);
 WP_API hipError_t hipEventQuery(hipEvent_t event);
 WP_API hipError_t hipEventElapsedTime(float* milliseconds, hipEvent_t start, hipEvent_t stop);

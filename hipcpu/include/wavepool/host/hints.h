@@ -21,10 +21,6 @@ typedef enum hipLimit_t { hipLimitStackSize, hipLimitPrintfFifoSize, hipLimitMal
 __host__ inline hipError_t hipMemPrefetchAsync(const void*, size_t, int, hipStream_t = nullptr) { return hipSuccess; }
 __host__ inline hipError_t hipMemAdvise(const void*, size_t, hipMemoryAdvise, int) { return hipSuccess; }
 __host__ inline hipError_t hipDeviceSetLimit(hipLimit_t, size_t) { return hipSuccess; }
-__host__ inline hipError_t hipMemset2DAsync(void* target, size_t pitch, int value, size_t width, size_t height,
-                                            hipStream_t = nullptr) {
-    return hipMemset2D(target, pitch, value, width, height);
-}
 
 typedef enum hipMemPoolAttr { hipMemPoolAttrReleaseThreshold = 4, hipMemPoolAttrReservedMemCurrent = 5 } hipMemPoolAttr;
 __host__ inline hipError_t hipDeviceGetDefaultMemPool(hipMemPool_t* pool, int) { return *pool = nullptr, hipSuccess; }
@@ -36,9 +32,6 @@ __host__ inline hipError_t hipMallocFromPoolAsync(void** pointer, size_t bytes, 
     return hipMallocAsync(pointer, bytes, stream);
 }
 
-__host__ inline hipError_t hipEventRecordWithFlags(hipEvent_t event, hipStream_t stream = nullptr, unsigned = 0) {
-    return hipEventRecord(event, stream);
-}
 __host__ inline hipError_t hipStreamGetFlags(hipStream_t, unsigned* flags) { return *flags = 0, hipSuccess; }
 __host__ inline hipError_t hipStreamGetDevice(hipStream_t, hipDevice_t* device) { return *device = 0, hipSuccess; }
 __host__ inline int hipGetStreamDeviceId(hipStream_t) { return 0; }
@@ -59,8 +52,8 @@ __host__ inline hipError_t hipMemcpyPeer(void* target, int, const void* source, 
     return hipMemcpy(target, source, bytes, hipMemcpyDeviceToDevice);
 }
 __host__ inline hipError_t hipMemcpyPeerAsync(void* target, int, const void* source, int, size_t bytes,
-                                              hipStream_t = nullptr) {
-    return hipMemcpy(target, source, bytes, hipMemcpyDeviceToDevice);
+                                              hipStream_t stream = nullptr) {
+    return hipMemcpyAsync(target, source, bytes, hipMemcpyDeviceToDevice, stream);
 }
 __host__ inline hipError_t hipHostGetFlags(unsigned* flags, void*) { return *flags = 0, hipSuccess; }
 __host__ inline hipError_t hipProfilerStart() { return hipSuccess; }

@@ -19,15 +19,6 @@ WP_API hipMemcpyDtoHAsync(void* target, hipDeviceptr_t source, size_t bytes, hip
 WP_API hipMemcpyDtoDAsync(hipDeviceptr_t target, hipDeviceptr_t source, size_t bytes, hipStream_t stream) {
     return hipMemcpyAsync(target, source, bytes, hipMemcpyDeviceToDevice, stream);
 }
-WP_API hipMemsetD8Async(hipDeviceptr_t target, unsigned char value, size_t count, hipStream_t stream = nullptr) {
-    return hipMemsetAsync(target, value, count, stream);
-}
-WP_API hipMemsetD16Async(hipDeviceptr_t target, unsigned short value, size_t count, hipStream_t = nullptr) {
-    return hipMemsetD16(target, value, count);
-}
-WP_API hipMemsetD32Async(hipDeviceptr_t target, int value, size_t count, hipStream_t = nullptr) {
-    return hipMemsetD32(target, value, count);
-}
 
 WP_API hipDeviceTotalMem(size_t* bytes, hipDevice_t) {
     size_t free_bytes;

@@ -159,6 +159,56 @@ async def test_much_of_the_host_api_is_recorded_and_performed(context: RunContex
                 await checker.call_twice(checker.judge(case, index))
 
 
+GRAPH = """
+  static hipStream_t stream = nullptr, side = nullptr;
+  static hipEvent_t fork, join;
+  if (!stream) {
+    hipStreamCreate(&stream);
+    hipStreamCreate(&side);
+    hipEventCreate(&fork);
+    hipEventCreate(&join);
+  }
+  hipGraph_t graph;
+  hipGraphExec_t exec;
+  hipStreamBeginCapture(stream, hipStreamCaptureModeGlobal);
+  hipMemsetAsync(c, 0x7f, n * sizeof(float), stream);
+  hipEventRecord(fork, stream);
+  hipStreamWaitEvent(side, fork);
+  const size_t half = n / 2;
+  add<<<(half + 63) / 64, 64, 0, side>>>(a, b, c, half);
+  hipEventRecord(join, side);
+  hipStreamWaitEvent(stream, join);
+  add<<<(n - half + 255) / 256, 256, 0, stream>>>(a + half, b + half, c + half, n - half);
+  hipStreamEndCapture(stream, &graph);
+  hipGraphInstantiate(&exec, graph, nullptr, nullptr, 0);
+  hipGraphLaunch(exec, stream);
+  hipStreamSynchronize(stream);
+  hipGraphExecDestroy(exec);
+  hipGraphDestroy(graph);
+"""
+
+
+async def test_a_graph_is_recorded_as_its_nodes_in_order_and_performed(context: RunContext) -> None:
+    build = await built(context, source_of(GRAPH))
+    problem = find_problem("vector-addition")
+    cases = problem.sizes.cpu[:2]
+    programs = await programs_of(build, context.scratch_parent / "recorder", problem, cases, context)
+    for program in programs:
+        assert isinstance(program, LaunchProgram), program
+        launched = [step for step in program.later if isinstance(step, Fill | Launch)]
+        assert [type(step) for step in launched] == [Fill, Launch, Launch]
+        assert len({step.stream for step in launched}) == 1
+    async with performing(context, build, programs, "vector-addition") as checker:
+        for index, case in enumerate(cases):
+            await checker.call_twice(checker.judge(case, index))
+
+
+async def test_what_is_captured_and_not_launched_is_not_recorded(context: RunContext) -> None:
+    (found,) = await recorded(context, source_of(GRAPH.replace("hipGraphLaunch(exec, stream);", "")), cases=1)
+    assert isinstance(found, LaunchProgram), found
+    assert not any(isinstance(step, Launch | Fill) for step in (*found.first, *found.later))
+
+
 async def test_what_is_performed_is_judged_like_any_call(context: RunContext) -> None:
     """Host code can tell from its environment that the recorder runs it."""
     before = "#include <cstdlib>\n"

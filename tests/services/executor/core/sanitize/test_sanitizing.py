@@ -44,7 +44,9 @@ def _expected(source: str) -> set[tuple[int, str]]:
     return {(number, title.strip()) for number, mark in marks if mark for title in mark[1].split(",")}
 
 
-@pytest.mark.parametrize("name", ["bounds", "buffers", "uninitialised", "races", "divergence", "crash", "lockstep"])
+@pytest.mark.parametrize(
+    "name", ["bounds", "buffers", "uninitialised", "races", "divergence", "crash", "lockstep", "graphs"]
+)
 async def test_each_flaw_is_found_at_its_line_and_nothing_else(
     context: RunContext, cpu_device: CpuDevice, name: str
 ) -> None:
