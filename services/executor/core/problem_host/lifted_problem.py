@@ -97,13 +97,18 @@ def _source(problem: Problem, lifted: Lifted) -> str:
     outputs = [f"tensor{at}" for at, one in enumerate(parameters) if one.output]
     function = _function(lifted)
     passed = ", ".join(_passed(one, problem, outputs) for one in _arguments(problem, lifted, outputs))
-    source = _OF_TORCH.sub("", lifted.source)
-    packs = "#define WAVEPOOL_PACKS\n" if "contiguous()" in source + passed else ""
     return (
-        f'{packs}#line 1 "torch_stand_in.hpp"\n{_STAND_IN.read_text()}\n#line 1 "solution.hip"\n{source}\n'
+        f"{with_stand_in(lifted.source, passed)}"
         f'#line 1 "glue.hpp"\nextern "C" void solution({declared}, const int64_t* described) {{\n{made}'
         f"  wavepool::call([&] {{ return {function}({passed}); }}, {{{', '.join(outputs)}}});\n}}\n"
     )
+
+
+def with_stand_in(source: str, passed: str = "") -> str:
+    """A source that includes torch's headers, with ours in their place; `passed` is code that will follow."""
+    kept = _OF_TORCH.sub("", source)
+    packs = "#define WAVEPOOL_PACKS\n" if "contiguous()" in kept + passed else ""
+    return f'{packs}#line 1 "torch_stand_in.hpp"\n{_STAND_IN.read_text()}\n#line 1 "solution.hip"\n{kept}\n'
 
 
 def _function(lifted: Lifted) -> str:
