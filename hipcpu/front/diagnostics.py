@@ -48,6 +48,10 @@ _NO_MEANING = (
         'a submission is no extension of torch: drop this header, and define `extern "C" void solution(...)`',
     ),
     (
+        re.compile(r"(?<=')hip_\w+\.h(?=' file not found)"),
+        "HIP's headers are in the folder `hip`: include it as <hip/...>",
+    ),
+    (
         re.compile(r"(?<=')(?:helper_\w+|nvtx3/\w+|nvToolsExt|roctracer/\w+|cuda/ptx)(?:\.h\w*)?(?=')"),
         "this header is no part of HIP: drop it, with what it was for",
     ),
@@ -64,6 +68,7 @@ _NO_MEANING = (
     (
         re.compile(
             r"\b(?:rocblas|hipblas|hipblaslt|miopen|hipfft|rocfft|rocsolver|rocsparse|hipsparse|cublas|cudnn|cutlass|ck)\b[\w/.]*"
+            r"|(?<=')(?:cu|hip|roc)(?:blas|dnn|fft|solver|sparse)\w*\.h(?=')"
         ),
         "vendor libraries are not available on the cpu device",
     ),

@@ -177,6 +177,8 @@ def test_what_only_a_gpu_has_is_refused_with_the_reason(
     [
         ("curand_kernel.h", "curand_kernel.h: random number libraries are not available"),
         ("torch/extension.h", "a submission is no extension of torch"),
+        ("hip_bf16.h", "hip_bf16.h: HIP's headers are in the folder `hip`"),
+        ("cublas_v2.h", "cublas_v2.h: vendor libraries are not available on the cpu device"),
         ("helper_cuda.h", "this header is no part of HIP: drop it"),
         ("rocwmma/rocwmma.hpp", "multiply tiles with the matrix builtins"),
     ],
