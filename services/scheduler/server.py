@@ -62,27 +62,28 @@ from services.scheduler.queue.plugins import Orderings, Placements, SchedulerPlu
 from services.scheduler.queue.provisioning import ProvisioningReporter
 from services.scheduler.queue.queue_book import QueueBook
 from services.scheduler.queue.refusals import Refusals
-from services.scheduler.queue.reservation_admission import ReservationAdmission
 from services.scheduler.queue.running import RunningJobs
 from services.scheduler.queue.situations import Situations
 from services.scheduler.queue.usage_book import UsageBook
 from services.scheduler.queue.waiting import WaitingJobs
+from services.scheduler.reservations.admission import ReservationAdmission
+from services.scheduler.reservations.attempt.session_attempt import SessionAttempt
+from services.scheduler.reservations.changes import ReservationChanges
+from services.scheduler.reservations.dated_starter import DatedStarter
+from services.scheduler.reservations.disk_snapshots import DiskPruner, DiskSnapshots
+from services.scheduler.reservations.recalls import Recalls
+from services.scheduler.reservations.service.disk_service import DiskServicer
+from services.scheduler.reservations.service.reservation_service import ReservationServicer
 from services.scheduler.runs.canceller import Canceller
-from services.scheduler.runs.dated_starter import DatedStarter
-from services.scheduler.runs.disk_snapshots import DiskPruner, DiskSnapshots
 from services.scheduler.runs.dispatcher import Dispatcher
 from services.scheduler.runs.job_runner import JobRunner
 from services.scheduler.runs.machine_follower import MachineFollower
-from services.scheduler.runs.recalls import Recalls
 from services.scheduler.runs.rescuer import Rescuer
-from services.scheduler.runs.reservation_changes import ReservationChanges
 from services.scheduler.runs.settler import Settler
 from services.scheduler.runs.watcher import JobChanges, NotifiedEvents, UnannouncedEvents, UnreadChanges, Watcher
-from services.scheduler.service.disk_service import DiskServicer
 from services.scheduler.service.metrics_service import MetricsServicer
 from services.scheduler.service.queue_service import QueueServicer
 from services.scheduler.service.ranking_service import RankingServicer
-from services.scheduler.service.reservation_service import ReservationServicer
 from services.scheduler.service.scheduler_service import SchedulerServicer
 from services.scheduler.store.attempt_reader import AttemptReader
 from services.scheduler.store.build_store import BuildStore, SessionStores
@@ -290,8 +291,18 @@ async def build(  # noqa: PLR0915 - one statement for each part
     disks = DiskStore(database, settings.disk_snapshots, settings.disks_per_user)
     stores = SessionStores(disks, BuildStore(database))
     settler = Settler(store, billing, pool, running, forecast, clock)
+    peers = Peers(pool, executors, billing)
     runner = JobRunner(
-        store, Peers(pool, executors, billing), settler, waiting, running, inventory, forecast, clock, settings, stores
+        store=store,
+        peers=peers,
+        settler=settler,
+        waiting=waiting,
+        running=running,
+        inventory=inventory,
+        forecast=forecast,
+        clock=clock,
+        settings=settings,
+        session_of=partial(SessionAttempt, store=store, peers=peers, clock=clock, settings=settings, stores=stores),
     )
     provisioning = ProvisioningReporter(store, waiting, inventory, demand, forecast, clock)
     dispatcher = Dispatcher(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 
@@ -27,10 +28,8 @@ from services.scheduler.queue.placement import machine_with_torch
 from services.scheduler.queue.running import RunningJobs
 from services.scheduler.queue.waiting import WaitingJobs
 from services.scheduler.runs.attempt import Attempt
-from services.scheduler.runs.leased_attempt import AttemptLostError, LeasedAttempt
-from services.scheduler.runs.session_attempt import SessionAttempt
+from services.scheduler.runs.leased_attempt import AttemptLostError, LeasedAttempt, LeasedSession
 from services.scheduler.runs.settler import Settler
-from services.scheduler.store.build_store import SessionStores
 from services.scheduler.store.job_store import JobStore
 from services.scheduler.wire import payloads
 from vocabulary.slots import gpus_for
@@ -46,6 +45,7 @@ class JobRunner:
 
     def __init__(
         self,
+        *,
         store: JobStore,
         peers: Peers,
         settler: Settler,
@@ -55,10 +55,10 @@ class JobRunner:
         forecast: Forecast,
         clock: Clock,
         settings: SchedulerSettings,
-        stores: SessionStores,
+        session_of: Callable[[Job, Lease, Callable[[Job], None]], LeasedSession],
     ) -> None:
         self._store = store
-        self._stores = stores
+        self._session_of = session_of
         self._peers = peers
         self._clock = clock
         self._settings = settings
@@ -86,10 +86,10 @@ class JobRunner:
         """True if the job has a task."""
         return job_id in self._tasks
 
-    def session(self, job_id: str) -> SessionAttempt | None:
+    def session(self, job_id: str) -> LeasedSession | None:
         """The attempt at a reservation, which alone may change it; None if it holds no machine now."""
         attempt = self._attempts.get(job_id)
-        return attempt if isinstance(attempt, SessionAttempt) else None
+        return attempt if isinstance(attempt, LeasedSession) else None
 
     def note(self, job: Job) -> None:
         """Notes, for what is forecast, that a job that runs has its machine for another time than before."""
@@ -185,9 +185,7 @@ class JobRunner:
 
     def _attempt(self, job: Job, lease: Lease) -> LeasedAttempt:
         if job.reservation:
-            return SessionAttempt(
-                job, lease, self._store, self._peers, self._clock, self._settings, self.note, self._stores
-            )
+            return self._session_of(job, lease, self.note)
         return Attempt(job, lease, self._store, self._peers, self._clock, self._settings)
 
     async def _lose(self, attempt: LeasedAttempt, lost: AttemptLostError) -> Job:

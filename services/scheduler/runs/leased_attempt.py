@@ -150,6 +150,17 @@ class LeasedAttempt(ABC):
             self._end.set_result(duty.result())
 
 
+class LeasedSession(LeasedAttempt):
+    """An attempt at a reservation, whose end people are told the reason of."""
+
+    @abstractmethod
+    async def end_early(self, reason: str, user_id: str = "") -> Job:
+        """Ends the session before its time, for a reason that its owner reads; changes nothing if it is ending.
+
+        `user_id` is who does it; empty for the platform.
+        """
+
+
 def check_contiguous(seq: int, events: Sequence[RunEvent] | Sequence[SessionEvent]) -> None:
     """Raises AttemptLostError if one of the events after `seq` is missing."""
     for expected, event in enumerate(events, seq + 1):

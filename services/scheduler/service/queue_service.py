@@ -22,6 +22,7 @@ from services.scheduler.queue.waiting import WaitingJobs
 from services.scheduler.runs.dispatcher import Dispatcher
 from services.scheduler.service.visible_job import visible_in_queue
 from services.scheduler.store.job_store import JobStore
+from services.scheduler.wire.messages import instant_from_proto
 from services.scheduler.wire.queues import (
     change_to_proto,
     classes_to_proto,
@@ -29,7 +30,6 @@ from services.scheduler.wire.queues import (
     queue_to_proto,
     share_to_proto,
 )
-from services.scheduler.wire.reservations import instant_from_proto
 from vocabulary.limits import DEFAULT_QUEUE
 from vocabulary.names import known_name, none_of
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from google.protobuf.duration_pb2 import Duration
+from google.protobuf.timestamp_pb2 import Timestamp
 from wavepool.executor.v1 import run_event_pb2
-from wavepool.scheduler.v1 import scheduler_pb2
+from wavepool.scheduler.v1 import reservations_pb2, scheduler_pb2
 from wavepool.submission.v1.submission_pb2 import Submission
 
 from servicekit.rpc.proto_time import duration_to_proto, instant_to_proto
@@ -16,11 +18,11 @@ from services.scheduler.jobs.errors import InvalidFieldError
 from services.scheduler.jobs.estimate import WaitEstimate
 from services.scheduler.jobs.job import Job, JobEvent
 from services.scheduler.jobs.listing import JobFilter
+from services.scheduler.jobs.reservation import ReservationState
 from services.scheduler.jobs.resources import machine_use_to_proto, resources_to_proto
 from services.scheduler.jobs.spec import JobSpec
 from services.scheduler.jobs.states import UNSEEN_STATES, JobState
 from services.scheduler.jobs.submission_checks import wrong_name
-from services.scheduler.wire.reservations import instant_from_proto
 from submissions.modes import MODES
 from submissions.visibility import VISIBILITIES, Visibility
 from vocabulary.intervals import interval_of_mean
@@ -37,6 +39,12 @@ _STATES: dict[JobState, scheduler_pb2.JobState.ValueType] = {
     if state not in UNSEEN_STATES
 }
 _STATES_BY_NUMBER: dict[int, JobState] = {number: state for state, number in _STATES.items()}
+_RESERVATION_STATES: dict[ReservationState, reservations_pb2.ReservationState.ValueType] = {
+    state: reservations_pb2.ReservationState.Value(f"RESERVATION_STATE_{state.name}") for state in ReservationState
+}
+_RESERVATION_STATES_BY_NUMBER: dict[int, ReservationState] = {
+    number: state for state, number in _RESERVATION_STATES.items()
+}
 _ORDERS = {number: name.removeprefix("JOB_ORDER_") for name, number in scheduler_pb2.JobOrder.items()}
 _VERDICT_NAMES: dict[int, str] = {
     number: name.removeprefix(VERDICT_PREFIX) for name, number in run_event_pb2.Verdict.items()
@@ -227,3 +235,24 @@ def verdict_name(number: int) -> str:
 def verdict_to_proto(name: str) -> run_event_pb2.Verdict.ValueType:
     """The verdict with this name without prefix."""
     return run_event_pb2.Verdict.Value(f"{VERDICT_PREFIX}{name or UNKNOWN_VERDICT}")
+
+
+def instant_from_proto(instant: Timestamp, field: str) -> datetime:
+    """The instant of a request; raises InvalidFieldError."""
+    try:
+        return instant.ToDatetime(UTC)
+    except (ValueError, OverflowError):
+        raise InvalidFieldError(field, f"is {instant.seconds} s since 1970, which is no time of the calendar") from None
+
+
+def reservation_state_to_proto(state: ReservationState) -> reservations_pb2.ReservationState.ValueType:
+    """The state as a proto."""
+    return _RESERVATION_STATES[state]
+
+
+def reservation_state_from_proto(number: int) -> ReservationState:
+    """The state that a list is filtered by; raises InvalidFieldError."""
+    if number not in _RESERVATION_STATES_BY_NUMBER:
+        legal = ", ".join(state.name for state in ReservationState)
+        raise InvalidFieldError("states", f"{number} is no state of a reservation; give {legal}")
+    return _RESERVATION_STATES_BY_NUMBER[number]

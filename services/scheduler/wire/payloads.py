@@ -16,8 +16,7 @@ from services.scheduler.jobs.job import Job, Outcome
 from services.scheduler.jobs.outcome import Ending
 from services.scheduler.jobs.reservation import Extension, Reservation
 from services.scheduler.jobs.states import JobState
-from services.scheduler.wire.messages import state_to_proto, verdict_to_proto
-from services.scheduler.wire.reservations import reservation_state_to_proto
+from services.scheduler.wire.messages import reservation_state_to_proto, state_to_proto, verdict_to_proto
 
 
 def queued(position: int, wait: WaitEstimate | None, message: str, remaining_submissions: int | None = None) -> bytes:

@@ -16,7 +16,7 @@ from services.scheduler import metrics
 from services.scheduler.jobs.disk import Disk, DiskState
 from services.scheduler.jobs.reservation import JOB_STATES, ReservationState
 from services.scheduler.jobs.states import IN_FLIGHT_STATES
-from services.scheduler.runs import session_attempt
+from services.scheduler.reservations.attempt import session_attempt
 from tests.refused_calls import refused
 from tests.services.scheduler.cluster import TIMEOUT_SECONDS, USER, Cluster, LaterClock
 from tests.services.scheduler.jobs import START

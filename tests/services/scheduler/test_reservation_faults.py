@@ -21,8 +21,9 @@ from services.scheduler.config import SchedulerSettings
 from services.scheduler.jobs.reservation import GRACE, LONGEST_PREPARING, PART, SILENCE_AFTER_END
 from services.scheduler.jobs.reservation_checks import Maintenance
 from services.scheduler.jobs.states import JobState
-from services.scheduler.runs import session_attempt, settler
-from services.scheduler.runs.session_attempt import SessionAttempt
+from services.scheduler.reservations.attempt import session_attempt
+from services.scheduler.reservations.attempt.session_attempt import SessionAttempt
+from services.scheduler.runs import settler
 from services.scheduler.store.job_store import JobStore
 from tests.refused_calls import refused
 from tests.services.scheduler.cluster import (

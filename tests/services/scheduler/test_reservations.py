@@ -17,7 +17,7 @@ from wavepool.vmpool.v1 import vmpool_pb2
 
 from servicekit.metrics import registry
 from services.scheduler.jobs.reservation import GRACE, LONGEST_PREPARING, PART, SILENCE_AFTER_END
-from services.scheduler.runs import session_attempt
+from services.scheduler.reservations.attempt import session_attempt
 from tests.refused_calls import refused
 from tests.services.scheduler.cluster import (
     ACCOUNT,

@@ -9,7 +9,7 @@ from servicekit.logging import get_logger
 from services.scheduler.jobs.job import Job
 from services.scheduler.queue.dated_book import DatedBook
 from services.scheduler.queue.waiting import WaitingJobs
-from services.scheduler.runs.reservation_changes import ReservationChanges
+from services.scheduler.reservations.changes import ReservationChanges
 from services.scheduler.wire import payloads
 
 log = get_logger(__name__)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from services.scheduler.jobs.errors import StaleJobError
+from services.scheduler.jobs.errors import MachineUnreachableError, StaleJobError
 from services.scheduler.queue.borrowing import Borrowing
 from services.scheduler.queue.queue_book import QueueBook
 from services.scheduler.queue.running import RunningJobs
+from services.scheduler.reservations.attempt.session_attempt import session_of
 from services.scheduler.runs.job_runner import JobRunner
 
 
@@ -32,10 +33,9 @@ class Recalls:
         needed = self._borrowing.recalled()
         for job in list(self._running.jobs()):
             queue, said = needed.get(job.job_id, ""), job.reservation and job.reservation.recall
-            session = self._runner.session(job.job_id) if queue or said else None
-            if session:
+            if queue or said:
                 notice = self._book.queues.recall_notice(self._book.queues.known(job.spec.queue))
                 # What has no room only for a moment, or is asked for again, still waits.
                 waits = bool(said and notice and self._borrowing.waits_for(said.queue, job))
-                with suppress(StaleJobError):
-                    await session.recall(queue, notice, still=waits)
+                with suppress(StaleJobError, MachineUnreachableError):
+                    await session_of(self._runner, job.job_id).recall(queue, notice, still=waits)

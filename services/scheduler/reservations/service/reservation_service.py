@@ -21,15 +21,16 @@ from services.scheduler.jobs.reservation_usage import usage_of
 from services.scheduler.jobs.states import OVER_STATES, WAITING_STATES
 from services.scheduler.queue.availability import AvailabilityReader
 from services.scheduler.queue.forecast import Forecast
-from services.scheduler.queue.reservation_admission import ReservationAdmission
 from services.scheduler.queue.waiting import WaitingJobs
+from services.scheduler.reservations.admission import ReservationAdmission
+from services.scheduler.reservations.changes import ReservationChanges
+from services.scheduler.reservations.wire import reservations as wire
 from services.scheduler.runs.canceller import Canceller
-from services.scheduler.runs.reservation_changes import ReservationChanges
 from services.scheduler.runs.watcher import Watcher
 from services.scheduler.service.visible_job import reservation_for
 from services.scheduler.store.job_reader import JobReader
 from services.scheduler.store.job_store import JobStore
-from services.scheduler.wire import reservations as wire
+from services.scheduler.wire.messages import instant_from_proto, reservation_state_from_proto
 from services.scheduler.wire.page_token import page_end, page_token
 from services.scheduler.wire.queues import gpus
 from vocabulary.rights import Right
@@ -131,7 +132,7 @@ class ReservationServicer(reservations_pb2_grpc.ReservationServiceServicer):
             # PostgreSQL accepts no NUL character, not even in a comparison.
             if "\0" in value:
                 raise InvalidFieldError(name, "has a NUL character; send plain text")
-        states = frozenset(wire.reservation_state_from_proto(state) for state in request.states)
+        states = frozenset(reservation_state_from_proto(state) for state in request.states)
         job_states = frozenset(job_state for state in states for job_state in JOB_STATES[state])
         wanted = JobFilter(tuple(request.account_ids), job_states, user_id=request.user_id, reservations=True)
         size = min(request.page_size, MAX_PAGE_SIZE) if request.page_size > 0 else DEFAULT_PAGE_SIZE
@@ -258,8 +259,8 @@ class ReservationServicer(reservations_pb2_grpc.ReservationServiceServicer):
     ) -> reservations_pb2.GetReservationUsageResponse:
         """Adds up the GPU time of reservations."""
         del context
-        begin = wire.instant_from_proto(request.begin_time, "begin_time")
-        end = wire.instant_from_proto(request.end_time, "end_time")
+        begin = instant_from_proto(request.begin_time, "begin_time")
+        end = instant_from_proto(request.end_time, "end_time")
         if not timedelta(0) < end - begin <= LONGEST_PERIOD:
             raise InvalidFieldError("end_time", f"must be after begin_time, by {LONGEST_PERIOD.days} days at most")
         jobs = [job async for job in self._reader.reservations_between(begin, end, request.account_ids)]

@@ -11,12 +11,7 @@ from datetime import timedelta
 from wavepool.scheduler.v1 import reservations_pb2
 
 from servicekit.clock import Clock
-from services.scheduler.jobs.errors import (
-    InvalidFieldError,
-    MachineUnreachableError,
-    StaleJobError,
-    WrongReservationStateError,
-)
+from services.scheduler.jobs.errors import InvalidFieldError, StaleJobError, WrongReservationStateError
 from services.scheduler.jobs.job import Job
 from services.scheduler.jobs.reservation import Extension, Reservation
 from services.scheduler.jobs.reservation_checks import (
@@ -29,10 +24,10 @@ from services.scheduler.jobs.reservation_checks import (
 from services.scheduler.jobs.states import OVER_STATES, WAITING_STATES, JobState
 from services.scheduler.jobs.submission_checks import MAX_KEY_CHARACTERS
 from services.scheduler.queue.dated_book import DatedBook
-from services.scheduler.queue.reservation_admission import MOST_SECONDS
 from services.scheduler.queue.waiting import WaitingJobs
+from services.scheduler.reservations.admission import MOST_SECONDS
+from services.scheduler.reservations.attempt.session_attempt import session_of
 from services.scheduler.runs.job_runner import JobRunner
-from services.scheduler.runs.session_attempt import SessionAttempt
 from services.scheduler.store.job_reader import JobReader
 from services.scheduler.store.job_store import JobStore
 from services.scheduler.wire import payloads
@@ -87,7 +82,7 @@ class ReservationChanges:
 
         more = timedelta(seconds=max(0, min(request.duration.seconds, MOST_SECONDS)))
         with _not_stale(), self._dated.prolonging(job.job_id, more):
-            job = await self._session(job).extend(key, extension)
+            job = await session_of(self._runner, job.job_id).extend(key, extension)
         self._runner.note(job)
         return job
 
@@ -115,7 +110,7 @@ class ReservationChanges:
         if job.state in OVER_STATES:
             raise WrongReservationStateError(f"The reservation is {job.reservation_state} and cannot be changed.")
         with _not_stale():
-            return await self._session(job).change(change, request.user_id)
+            return await session_of(self._runner, job.job_id).change(change, request.user_id)
 
     async def come_due(self, job: Job, event: bytes) -> None:
         """Puts a dated reservation in the queue, as its start is near; changes nothing if it is over."""
@@ -145,7 +140,7 @@ class ReservationChanges:
             raise InvalidFieldError("text", f"has {len(text)} characters; {fix}")
         if job.state is not JobState.RUNNING:
             raise WrongReservationStateError(f"The reservation is {job.reservation_state}: no user is logged in.")
-        return await self._session(job).notify(text, user_id)
+        return await session_of(self._runner, job.job_id).notify(text, user_id)
 
     async def _change_waiting(
         self, job: Job, before: Reservation, change: Callable[[Reservation], Reservation], user_id: str
@@ -158,12 +153,6 @@ class ReservationChanges:
         elif changed.is_pending and self._dated.get(changed.job_id):
             self._dated.put(changed)
         return changed
-
-    def _session(self, job: Job) -> SessionAttempt:
-        session = self._runner.session(job.job_id)
-        if session is None:
-            raise MachineUnreachableError("The reservation is being taken on, or is ending. Try again in a moment.")
-        return session
 
 
 @contextmanager

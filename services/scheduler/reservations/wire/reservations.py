@@ -3,27 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import UTC, datetime
 
-from google.protobuf.timestamp_pb2 import Timestamp
 from wavepool.executor.v1 import session_pb2
 from wavepool.scheduler.v1 import reservations_pb2
 
 from servicekit.rpc.proto_time import duration_to_proto, instant_to_proto
 from services.scheduler.jobs.availability import Availability, CalendarEntry, QueueHead
-from services.scheduler.jobs.errors import InvalidFieldError
 from services.scheduler.jobs.estimate import WaitEstimate
 from services.scheduler.jobs.job import Job, JobEvent
-from services.scheduler.jobs.reservation import Node, Reservation, ReservationState
+from services.scheduler.jobs.reservation import Node, Reservation
 from services.scheduler.jobs.reservation_usage import Usage, UsageKey
 from services.scheduler.jobs.states import JobState
+from services.scheduler.wire.messages import reservation_state_to_proto
 
-_STATES: dict[ReservationState, reservations_pb2.ReservationState.ValueType] = {
-    state: reservations_pb2.ReservationState.Value(f"RESERVATION_STATE_{state.name}") for state in ReservationState
-}
 ACTS = frozenset({"extended", "users_changed", "notified", "ending"})
 """The events that people cause, but for logins."""
-_STATES_BY_NUMBER: dict[int, ReservationState] = {number: state for state, number in _STATES.items()}
 
 
 def reservation_to_proto(
@@ -202,27 +196,6 @@ def usage_to_proto(key: UsageKey, usage: Usage) -> reservations_pb2.ReservationU
         gpu_time=duration_to_proto(usage.gpu_time),
         reservations=usage.reservations,
     )
-
-
-def instant_from_proto(instant: Timestamp, field: str) -> datetime:
-    """The instant of a request; raises InvalidFieldError."""
-    try:
-        return instant.ToDatetime(UTC)
-    except (ValueError, OverflowError):
-        raise InvalidFieldError(field, f"is {instant.seconds} s since 1970, which is no time of the calendar") from None
-
-
-def reservation_state_to_proto(state: ReservationState) -> reservations_pb2.ReservationState.ValueType:
-    """The state as a proto."""
-    return _STATES[state]
-
-
-def reservation_state_from_proto(number: int) -> ReservationState:
-    """The state that a list is filtered by; raises InvalidFieldError."""
-    if number not in _STATES_BY_NUMBER:
-        legal = ", ".join(state.name for state in _STATES)
-        raise InvalidFieldError("states", f"{number} is no state of a reservation; give {legal}")
-    return _STATES_BY_NUMBER[number]
 
 
 def _spec_to_proto(job: Job, reservation: Reservation) -> reservations_pb2.ReservationSpec:

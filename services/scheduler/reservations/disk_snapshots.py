@@ -9,7 +9,8 @@ from wavepool.executor.v1.session_pb2 import SessionSnapshot
 from servicekit.clock import Clock
 from servicekit.logging import get_logger
 from services.scheduler.jobs.disk import Disk, DiskState
-from services.scheduler.jobs.errors import MachineUnreachableError, WrongReservationStateError
+from services.scheduler.jobs.errors import WrongReservationStateError
+from services.scheduler.reservations.attempt.session_attempt import session_of
 from services.scheduler.runs.job_runner import JobRunner
 from services.scheduler.store.disk_store import DiskStore
 
@@ -29,10 +30,7 @@ class DiskSnapshots:
             raise WrongReservationStateError(
                 f"The disk {disk.name!r} is {state}: a snapshot is taken only while an active reservation has it."
             )
-        session = self._runner.session(disk.holder_id)
-        if session is None:
-            raise MachineUnreachableError("The reservation is being taken on, or is ending. Try again in a moment.")
-        taken = await session.snapshot()
+        taken = await session_of(self._runner, disk.holder_id).snapshot()
         if taken.fault:
             raise WrongReservationStateError(
                 f"The disk {disk.name!r} could not be saved: {taken.fault}. The previous snapshot is still "

@@ -10,9 +10,14 @@ from servicekit.clock import Clock, new_id
 from services.scheduler.jobs.disk import NO_DISK, Disk
 from services.scheduler.jobs.errors import InvalidRequestError
 from services.scheduler.jobs.reservation_checks import wrong_name
-from services.scheduler.runs.disk_snapshots import DiskSnapshots
+from services.scheduler.reservations.disk_snapshots import DiskSnapshots
+from services.scheduler.reservations.wire.disks import (
+    content_to_proto,
+    disk_to_proto,
+    snapshot_from_proto,
+    snapshot_to_proto,
+)
 from services.scheduler.store.disk_store import DiskStore
-from services.scheduler.wire.disks import content_to_proto, disk_to_proto, snapshot_from_proto, snapshot_to_proto
 from submissions.checks import Violations
 
 MOST_USER_ID = 200

@@ -54,11 +54,12 @@ from services.scheduler.peers.peers import Peers
 from services.scheduler.peers.pool import LeaseGoneError, PoolError, PoolUnreachableError
 from services.scheduler.queue.batching import batches
 from services.scheduler.queue.uncut import uncut
-from services.scheduler.runs.leased_attempt import AttemptLostError, Duty, LeasedAttempt, check_contiguous
+from services.scheduler.reservations.wire.disks import snapshot_from_proto
+from services.scheduler.runs.job_runner import JobRunner
+from services.scheduler.runs.leased_attempt import AttemptLostError, Duty, LeasedSession, check_contiguous
 from services.scheduler.store.build_store import SessionStores
 from services.scheduler.store.job_store import JobStore
 from services.scheduler.wire import payloads
-from services.scheduler.wire.disks import snapshot_from_proto
 from vocabulary.backoff import Backoff, Retries
 from vocabulary.verdicts import CANCELLED, INFRA_ERROR
 
@@ -99,18 +100,19 @@ _ENDS_FROM_INSIDE = {
 }
 
 
-class SessionAttempt(LeasedAttempt):
+class SessionAttempt(LeasedSession):
     """An attempt at a reservation's session."""
 
     def __init__(
         self,
         job: Job,
         lease: Lease,
+        note: Callable[[Job], None],
+        *,
         store: JobStore,
         peers: Peers,
         clock: Clock,
         settings: SchedulerSettings,
-        note: Callable[[Job], None],
         stores: SessionStores,
     ) -> None:
         super().__init__(job, lease)
@@ -195,10 +197,7 @@ class SessionAttempt(LeasedAttempt):
             return await self._write(job, [event])
 
     async def end_early(self, reason: str, user_id: str = "") -> Job:
-        """Ends the session before its time, for a reason that its owner reads; changes nothing if it is ending.
-
-        `user_id` is who does it; empty for the platform.
-        """
+        """See LeasedSession."""
         async with self._turn:
             is_ending = self._is_cancelled or self.job.cancel_time or self.job.state is not JobState.RUNNING
             if not is_ending:
@@ -731,6 +730,14 @@ class SessionAttempt(LeasedAttempt):
 
     def _seconds_until(self, when: datetime) -> float:
         return max(0.0, (when - self._clock.now()).total_seconds())
+
+
+def session_of(runner: JobRunner, job_id: str) -> SessionAttempt:
+    """The attempt at a reservation; raises MachineUnreachableError if it holds no machine now."""
+    session = runner.session(job_id)
+    if isinstance(session, SessionAttempt):
+        return session
+    raise MachineUnreachableError("The reservation is being taken on, or is ending. Try again in a moment.")
 
 
 def _unsaved(disk: ReservedDisk) -> str:

@@ -1,0 +1,1 @@
+"""An attempt at a reservation: its session on leased machines."""
