@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import NoReturn
 
 _MOST_DOUBLINGS = 20
 """Limit of the exponent, beyond every longest pause in use; without a limit the power of two would overflow."""
@@ -54,3 +56,22 @@ class Retries:
     def _next_pause(self) -> timedelta:
         self._failures += 1
         return self._backoff.pause(self._failures)
+
+
+async def until(is_done: Callable[[], Awaitable[bool]], backoff: Backoff) -> None:
+    """Tries until `is_done` gives True, after a longer pause each time."""
+    retries = Retries(backoff)
+    while not await is_done():
+        await retries.wait()
+
+
+async def again_and_again(work: Callable[[], Awaitable[float | None]], backoff: Backoff) -> NoReturn:
+    """Repeats `work` for ever: after the seconds that it gives, or if it gives None, as it failed, by `backoff`."""
+    retries = Retries(backoff)
+    while True:
+        pause = await work()
+        if pause is None:
+            await retries.wait()
+        else:
+            retries.reset()
+            await asyncio.sleep(pause)

@@ -27,7 +27,7 @@ from services.scheduler.peers.peers import Peers
 from services.scheduler.peers.pool import LeaseGoneError, PoolError
 from services.scheduler.queue.batching import batches
 from services.scheduler.queue.uncut import uncut
-from services.scheduler.runs.leased_attempt import AttemptLostError, Duty, LeasedAttempt, check_contiguous
+from services.scheduler.runs.leased_attempt import AttemptLostError, Duty, Held, LeasedAttempt, check_contiguous
 from services.scheduler.store.job_store import JobStore
 from services.scheduler.wire import payloads
 from services.scheduler.wire.messages import verdict_name
@@ -53,7 +53,7 @@ class Attempt(LeasedAttempt):
         clock: Clock,
         settings: SchedulerSettings,
     ) -> None:
-        super().__init__(job, lease)
+        super().__init__(Held(job, lease))
         self._store = store
         self._pool = peers.pool
         self._executors = peers.executors
@@ -64,13 +64,13 @@ class Attempt(LeasedAttempt):
 
     async def end_run(self) -> None:
         """Ends the run; raises ExecutorError."""
-        await self._executors.cancel(self.job, self.lease)
+        await self._executors.cancel(self.held.job, self.held.lease)
 
     def _later_duties(self) -> Iterable[tuple[float, Duty]]:
         return [(self._renewal_seconds, self._keep_lease), (self._seconds_left(), self._exceed_time)]
 
     async def _follow(self) -> Job:
-        submission = await self._store.submission_to_run(self.job)
+        submission = await self._store.submission_to_run(self.held.job)
         while True:
             try:
                 return await self._stream(submission)
@@ -85,45 +85,45 @@ class Attempt(LeasedAttempt):
             await asyncio.sleep(pause.total_seconds())
 
     async def _stream(self, submission: Submission) -> Job:
-        stream = self._executors.run(self.job, self.lease, submission, self._expire_time)
+        stream = self._executors.run(self.held.job, self.held.lease, submission, self._expire_time)
         async with aclosing(batches(stream)) as arriving:
             async for batch in arriving:
-                events = [event for event in batch if event.seq > self.job.run_seq]
-                check_contiguous(self.job.run_seq, events)
+                events = [event for event in batch if event.seq > self.held.job.run_seq]
+                check_contiguous(self.held.job.run_seq, events)
                 if events and events[-1].WhichOneof("event") == "finished":
                     return await self._finish(events[:-1], events[-1].finished)
                 if events:
                     self._retries.reset()
-                    self.job = await self._write(self._reported(events), events)
+                    self.held.job = await self._write(self._reported(events), events)
         raise RunInterruptedError("the stream ended before the run did")
 
     async def _finish(self, events: list[RunEvent], finished: Finished) -> Job:
         verdict = verdict_name(finished.verdict)
-        ending = ending_of(verdict, cancel_requested=self._is_cancelled)
+        ending = ending_of(verdict, cancel_requested=self.held.is_cancelled)
         if ending is None:
             if events:
-                self.job = await self._write(self._reported(events), events)
+                self.held.job = await self._write(self._reported(events), events)
             lacks_torch = finished.reason == MISSING_TORCH
             reason = finished.message or "the machine ended the run"
             is_suspect = finished.reason not in {MISSING_TORCH, DEVICE_FAULT}
             raise AttemptLostError(reason, machine_suspect=is_suspect, lacks_torch=lacks_torch)
-        cost_micros = self.job.charge_for(finished.billable.ToTimedelta())
+        cost_micros = self.held.job.charge_for(finished.billable.ToTimedelta())
         outcome = Outcome(ending, verdict, finished.message, finished.SerializeToString(), cost_micros)
         return await self._write(self._reported(events).settle(outcome), events)
 
     def _reported(self, events: list[RunEvent]) -> Job:
         if not events:
-            return self.job
-        return self.job.progress(events[-1].seq, self.job.charge_for(self._run_time()))
+            return self.held.job
+        return self.held.job.progress(events[-1].seq, self.held.job.charge_for(self._run_time()))
 
     async def _write(self, after: Job, events: list[RunEvent]) -> Job:
         metrics.events_committed.observe(len(events))
         written = [payloads.run(event) for event in events]
-        return await uncut(self._store.move(self.job, after, written, self._clock.now()))
+        return await uncut(self._store.move(self.held.job, after, written, self._clock.now()))
 
     def _run_time(self) -> timedelta:
         now = self._clock.now()
-        return now - (self.job.start_time or now)
+        return now - (self.held.job.start_time or now)
 
     @property
     def _renewal_seconds(self) -> float:
@@ -136,7 +136,7 @@ class Attempt(LeasedAttempt):
 
     async def _renew(self) -> None:
         try:
-            self._expire_time = await self._pool.renew(self.lease.lease_id, self._settings.lease_duration)
+            self._expire_time = await self._pool.renew(self.held.lease.lease_id, self._settings.lease_duration)
         except LeaseGoneError as error:
             raise AttemptLostError(f"its lease is gone ({error})") from error
         except PoolError as error:
@@ -145,7 +145,7 @@ class Attempt(LeasedAttempt):
         # The follower handles a run that cannot be reached. A run that the executor does not know has not begun.
         with suppress(RunInterruptedError, RunUnknownError):
             try:
-                await self._executors.renew(self.job, self.lease, self._expire_time)
+                await self._executors.renew(self.held.job, self.held.lease, self._expire_time)
                 self._retries.reset()
             except RunRefusedError as error:
                 raise AttemptLostError(f"the machine refused to go on ({error})") from error
@@ -157,13 +157,13 @@ class Attempt(LeasedAttempt):
                 while True:
                     # Repeat even after success: a run that begins a moment later must end too.
                     with suppress(ExecutorError):
-                        await self._executors.cancel(self.job, self.lease)
+                        await self._executors.cancel(self.held.job, self.held.lease)
                     await asyncio.sleep(CANCEL_PAUSE_SECONDS)
         raise AttemptLostError(f"the machine did not end the cancelled run within {grace:g} s", machine_suspect=True)
 
     @property
     def _longest(self) -> timedelta:
-        return self.job.spec.longest_run(self._settings.longest_run)
+        return self.held.job.spec.longest_run(self._settings.longest_run)
 
     def _seconds_left(self) -> float:
         left = self._longest + self._settings.overrun_grace - self._run_time()

@@ -108,7 +108,7 @@ class JobRunner:
     def machine_gone(self, machine_id: str, reason: str, *, stopped: bool) -> None:
         """Ends every run on a machine that vmpool has given up or `stopped`."""
         for attempt in self._attempts.values():
-            if any(lease.machine_id == machine_id for lease in attempt.leases):
+            if any(lease.machine_id == machine_id for lease in attempt.held.leases):
                 attempt.machine_gone(machine_id, reason, stopped=stopped)
 
     def give_way(self, stop: Stop, queue: str) -> bool:
@@ -127,7 +127,7 @@ class JobRunner:
             attempt.give_way(f"it starts again on {short_id(stop.machine_id)}, so that a larger job can start")
         elif stop.kind is StopKind.SHRINKS:
             metrics.jobs_restarted.labels("shrunk").inc()
-            fewer = f"{gpus_for(stop.eighths)} in place of {gpus_for(attempt.lease.eighths)}"
+            fewer = f"{gpus_for(stop.eighths)} in place of {gpus_for(attempt.held.lease.eighths)}"
             attempt.give_way(
                 f"it starts again with fewer GPUs ({fewer}): queue {queue} takes back its share of the GPUs"
             )
@@ -195,25 +195,25 @@ class JobRunner:
         log.log(
             logging.INFO if is_users_fault else logging.WARNING,
             "attempt lost",
-            extra={"job_id": attempt.job.job_id, "reason": str(lost)},
+            extra={"job_id": attempt.held.job.job_id, "reason": str(lost)},
         )
         # A process that was stopped finds its streams broken. It must not end a run that its successor attached to.
         await self._store.check_leads()
         with suppress(ExecutorError, TimeoutError):
             async with asyncio.timeout(FAREWELL_SECONDS):
                 await attempt.end_run()
-        at_fault = lost.lease or attempt.lease
+        at_fault = lost.lease or attempt.held.lease
         # The first one last: with it, the job is forgotten.
-        for lease in reversed(attempt.leases):
+        for lease in reversed(attempt.held.leases):
             await self._settler.release(
                 lease,
                 machine_suspect=lost.machine_suspect and lease == at_fault,
                 reason=str(lost),
                 unfit_reason=lost.unfit_reason if lease == at_fault else "",
-                until_free=attempt.job.reservation is not None,
+                until_free=attempt.held.job.reservation is not None,
             )
-        job = await self._store.get(attempt.job.job_id) or attempt.job
-        if job.state is not JobState.RUNNING or job.attempt != attempt.job.attempt:
+        job = await self._store.get(attempt.held.job.job_id) or attempt.held.job
+        if job.state is not JobState.RUNNING or job.attempt != attempt.held.job.attempt:
             return job
         return await self._after_loss(job, lost)
 

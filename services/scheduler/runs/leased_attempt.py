@@ -49,13 +49,26 @@ class AttemptLostError(Exception):
         """The job's end if another attempt is pointless; None if it is not."""
 
 
-class LeasedAttempt(ABC):
-    """Takes a RUNNING job to SETTLING, or raises AttemptLostError."""
+class Held:
+    """A job that holds machines, as its attempt last wrote it."""
 
     def __init__(self, job: Job, lease: Lease) -> None:
         self.job = job
         self.lease = lease
-        self._is_cancelled = job.cancel_time is not None
+        self.is_cancelled = job.cancel_time is not None
+        """True once the attempt knows that it is to end."""
+
+    @property
+    def leases(self) -> tuple[Lease, ...]:
+        """All leases of the attempt, the first one first."""
+        return (self.lease, *self.job.more_leases)
+
+
+class LeasedAttempt(ABC):
+    """Takes a RUNNING job to SETTLING, or raises AttemptLostError."""
+
+    def __init__(self, held: Held) -> None:
+        self.held = held
         self._stopped: AttemptLostError | None = None
         self._end: asyncio.Future[Job] | None = None
         self._context = Context()
@@ -64,18 +77,13 @@ class LeasedAttempt(ABC):
 
     def cancel(self) -> None:
         """Asks the attempt to end what runs."""
-        if not self._is_cancelled and self._end and not self._end.done():
+        if not self.held.is_cancelled and self._end and not self._end.done():
             self._begin(self._pass_cancellation_on)
-        self._is_cancelled = True
-
-    @property
-    def leases(self) -> tuple[Lease, ...]:
-        """All leases of the attempt, the first one first."""
-        return (self.lease, *self.job.more_leases)
+        self.held.is_cancelled = True
 
     def machine_gone(self, machine_id: str, reason: str, *, stopped: bool) -> None:
         """Notes that vmpool has given one of its machines up, or, if `stopped`, ends it at once by request."""
-        name = f"its machine {machine_id}" if self.job.more_leases else "its machine"
+        name = f"its machine {machine_id}" if self.held.job.more_leases else "its machine"
         text = f"{name} is gone ({reason})" if reason else f"{name} is gone"
         self._stop(AttemptLostError(text, excused=stopped))
 
@@ -94,7 +102,7 @@ class LeasedAttempt(ABC):
         for seconds, duty in self._later_duties():
             self._begin_after(seconds, duty)
         self._begin(self._follow)
-        if self._is_cancelled:
+        if self.held.is_cancelled:
             self._begin(self._pass_cancellation_on)
         try:
             return await self._end

@@ -20,7 +20,7 @@ from services.scheduler.jobs.job import Job, Outcome
 from services.scheduler.jobs.outcome import Ending
 from services.scheduler.jobs.reservation import GRACE, SILENCE_AFTER_END, Extension, Reservation, ReservationState
 from services.scheduler.jobs.states import OVER_STATES, WAITING_STATES, JobState
-from services.scheduler.reservations.attempt.session_attempt import CLOSE_GRACE
+from services.scheduler.reservations.attempt.ending import CLOSE_GRACE
 from services.scheduler.wire import payloads
 from tests.services.scheduler.jobs import LEASE, START, a_queued_job
 from vocabulary.ssh_keys import Key

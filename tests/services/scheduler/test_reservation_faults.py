@@ -21,8 +21,8 @@ from services.scheduler.config import SchedulerSettings
 from services.scheduler.jobs.reservation import GRACE, LONGEST_PREPARING, PART, SILENCE_AFTER_END
 from services.scheduler.jobs.reservation_checks import Maintenance
 from services.scheduler.jobs.states import JobState
-from services.scheduler.reservations.attempt import session_attempt
-from services.scheduler.reservations.attempt.session_attempt import SessionAttempt
+from services.scheduler.reservations.attempt import ending
+from services.scheduler.reservations.attempt.charging import Charging
 from services.scheduler.runs import settler
 from services.scheduler.store.job_store import JobStore
 from tests.refused_calls import refused
@@ -109,14 +109,14 @@ async def test_the_scheduler_rests_while_a_silent_machine_does_not_end_a_cancell
     await cluster.sessions.fall_silent()
     await cancel(cluster, reservation)
     looks = 0
-    charge_minutes = SessionAttempt._charge_minutes
+    charge_minutes = Charging._charge_minutes
 
-    async def counted(attempt: SessionAttempt) -> None:
+    async def counted(charging: Charging) -> None:
         nonlocal looks
         looks += 1
-        await charge_minutes(attempt)
+        await charge_minutes(charging)
 
-    monkeypatch.setattr(SessionAttempt, "_charge_minutes", counted)
+    monkeypatch.setattr(Charging, "_charge_minutes", counted)
     await cluster.stop()
     assert isinstance(cluster.clock, LaterClock)
     cluster.clock.later = 4 * PART
@@ -465,7 +465,7 @@ async def test_an_extension_with_a_part_of_a_second_is_repeated_with_its_key(clu
 async def test_characters_that_a_database_does_not_take_end_no_reservation_late(
     tmp_path: Path, database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(session_attempt, "POOL_SAYS_WHY", timedelta(0))
+    monkeypatch.setattr(ending, "POOL_SAYS_WHY", timedelta(0))
     async with scripted_cluster(tmp_path, database_url=database_url) as cluster:
         await cluster.pool.tell("machine-1", "WARM")
         await cluster.start()

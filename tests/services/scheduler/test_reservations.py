@@ -17,7 +17,7 @@ from wavepool.vmpool.v1 import vmpool_pb2
 
 from servicekit.metrics import registry
 from services.scheduler.jobs.reservation import GRACE, LONGEST_PREPARING, PART, SILENCE_AFTER_END
-from services.scheduler.reservations.attempt import session_attempt
+from services.scheduler.reservations.attempt import ending
 from tests.refused_calls import refused
 from tests.services.scheduler.cluster import (
     ACCOUNT,
@@ -366,7 +366,7 @@ async def test_a_session_that_fills_the_disk_is_charged_and_its_owner_reads_why(
 
 
 async def test_an_executor_that_is_stopped_is_our_fault(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(session_attempt, "POOL_SAYS_WHY", timedelta(0))
+    monkeypatch.setattr(ending, "POOL_SAYS_WHY", timedelta(0))
     reservation = await active(cluster)
     await cluster.sessions.sessions[f"{reservation.reservation_id}-1"].end("EXECUTOR_STOPPED")
     events = await cluster.reservation_events(reservation.reservation_id)
