@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
-from typing import Any
+from typing import Any, Self
 
 from wavepool.executor.v1.session_pb2 import SessionEvent, SessionSnapshot
 
@@ -148,14 +148,92 @@ class Recall:
 
 
 @dataclass(frozen=True)
-class Reservation:
-    """What a reservation has beyond its job. All time that it is used is charged, by the minute."""
+class Asked:
+    """What people have asked for, and what became of that so far. It outlives attempts."""
 
     name: str
     keys: tuple[Key, ...]
     duration: timedelta
     """The time that was asked for, without extensions."""
     extensions: tuple[Extension, ...] = ()
+    start_time: datetime | None = None
+    """When its time begins, if it is dated; None if it begins as soon as there are GPUs. It ends at its start and its
+    whole time, however late people can log in: others count on that."""
+    is_due: bool = False
+    """True once a dated one waits in the queue, as its start is near."""
+    is_late: bool = False
+    """True once its owner has heard that there were no GPUs for it at its start."""
+    disk: ReservedDisk | None = None
+    image: str = ""
+    """The image whose files are its root; empty for the machine's own."""
+    build_digest: str = ""
+    """Of the archive that its image is built from; empty if none is built."""
+    preserve_entrypoint: bool = False
+    """True if the image's own command is started in its session."""
+    editors: tuple[Editor, ...] = ()
+    """Users whom its owner lets change it; each has a key."""
+    instead_of: str = ""
+    """The id of the lost reservation whose time it goes on with, ahead of others; empty if it waits for its turn."""
+    end_reason: str = ""
+    """Why it is ended before its time, in words for its owner; empty if its owner ends it, or nobody."""
+
+    @property
+    def has_image(self) -> bool:
+        """True if its root is that of an image."""
+        return bool(self.image or self.build_digest)
+
+    @property
+    def is_pending(self) -> bool:
+        """True if it starts later, and does not wait in the queue yet."""
+        return self.start_time is not None and not self.is_due
+
+    @property
+    def total(self) -> timedelta:
+        """All time that it may have."""
+        return sum((one.duration for one in self.extensions), self.duration)
+
+    @property
+    def users(self) -> tuple[str, ...]:
+        """Who may log in, each once."""
+        return tuple(dict.fromkeys(key.user for key in self.keys))
+
+    @property
+    def who(self) -> tuple[object, ...]:
+        """Who may log in, with which keys, and who may change it."""
+        return self.keys, self.editors
+
+    def extension(self, key: str) -> Extension | None:
+        """The extension that a call with this key made; None if there was none."""
+        return next((one for one in self.extensions if one.key == key), None)
+
+    def with_keys(self, added: Iterable[Key], removed: Iterable[str]) -> Self:
+        """Lets others log in, and users who are removed no more; these may not change it any more, either."""
+        gone = frozenset(removed)
+        kept = [key for key in self.keys if key.user not in gone]
+        editors = tuple(one for one in self.editors if one.user not in gone)
+        return replace(self, keys=tuple(dict.fromkeys((*kept, *added))), editors=editors)
+
+    def with_editors(self, added: Iterable[Editor]) -> Self:
+        """Lets others change it."""
+        return replace(self, editors=tuple(dict.fromkeys((*self.editors, *added))))
+
+    def named(self, name: str) -> Self:
+        """Gives it another name."""
+        return replace(self, name=name)
+
+    def come_due(self) -> Self:
+        """Notes that its start is near."""
+        return replace(self, is_due=True)
+
+    def told_late(self) -> Self:
+        """Notes that its owner has heard that there were no GPUs for it at its start."""
+        return replace(self, is_late=True)
+
+
+@dataclass(frozen=True)
+class Sessions:
+    """What the sessions of one attempt are, and what has happened in them. The next attempt begins with none of it."""
+
     active_time: datetime | None = None
     """When people could log in; its time begins then."""
     host_key: str = ""
@@ -171,17 +249,7 @@ class Reservation:
     last_out_of_memory_time: datetime | None = None
     connections: int = 0
     minutes_charged: int = 0
-    end_reason: str = ""
-    """Why it is ended before its time, in words for its owner; empty if its owner ends it, or nobody."""
-    start_time: datetime | None = None
-    """When its time begins, if it is dated; None if it begins as soon as there are GPUs. It ends at its start and its
-    whole time, however late people can log in: others count on that."""
-    is_due: bool = False
-    """True once a dated one waits in the queue, as its start is near."""
-    is_late: bool = False
-    """True once its owner has heard that there were no GPUs for it at its start."""
     no_show_warned: bool = False
-    disk: ReservedDisk | None = None
     store_id: str = ""
     """Where its machine keeps disks; empty if it keeps none."""
     software: dict[str, str] = field(default_factory=dict[str, str])
@@ -194,37 +262,47 @@ class Reservation:
     """Random bytes in hex, by which its machines' sessions let one another in; empty if it has one machine."""
     node_addresses: tuple[str, ...] = ()
     """Where its machines reach one another, by rank; empty if it has one machine."""
-    image: str = ""
-    """The image whose files are its root; empty for the machine's own."""
-    build_digest: str = ""
-    """Of the archive that its image is built from; empty if none is built."""
-    preserve_entrypoint: bool = False
-    """True if the image's own command is started in its session."""
     image_digest: str = ""
     """That of the image that its first session to be ready has, which all are to have; empty before there is one."""
     left: timedelta = _NOTHING
     """What was left of its time when it was lost by our fault; zero if it was not."""
-    editors: tuple[Editor, ...] = ()
-    """Users whom its owner lets change it; each has a key."""
-    instead_of: str = ""
-    """The id of the lost reservation whose time it goes on with, ahead of others; empty if it waits for its turn."""
     recall: Recall | None = None
     """Set while another queue needs its GPUs."""
-
-    @property
-    def has_image(self) -> bool:
-        """True if its root is that of an image."""
-        return bool(self.image or self.build_digest)
-
-    @property
-    def is_pending(self) -> bool:
-        """True if it starts later, and does not wait in the queue yet."""
-        return self.start_time is not None and not self.is_due
 
     @property
     def all_connections(self) -> int:
         """Connections that are open, to all its machines."""
         return self.connections + sum(node.connections for node in self.nodes)
+
+    @property
+    def all_out_of_memory_kills(self) -> int:
+        """Processes that were killed for memory, on all its machines."""
+        return self.out_of_memory_kills + sum(node.out_of_memory_kills for node in self.nodes)
+
+    def charged(self, minutes: int) -> Self:
+        """Notes that its first minutes are charged."""
+        return replace(self, minutes_charged=minutes)
+
+    def warned_of_no_show(self) -> Self:
+        """Notes that its owner has heard that it is ended soon, as nobody has logged in."""
+        return replace(self, no_show_warned=True)
+
+    def on(self, more_leases: Iterable[Lease], node_seed: str, addresses: Iterable[str]) -> Self:
+        """Notes its machines beside the first, the secret that all share, and the addresses of all."""
+        gpus = [(lease.machine_id, tuple(sorted({slot.gpu for slot in lease.slots}))) for lease in more_leases]
+        return replace(
+            self, nodes=tuple(Node(*one) for one in gpus), node_seed=node_seed, node_addresses=tuple(addresses)
+        )
+
+    def without_sessions(self) -> Self:
+        """Notes that its sessions are over."""
+        nodes = tuple(replace(node, connections=0) for node in self.nodes)
+        return replace(self, connections=0, nodes=nodes, node_seed="")
+
+
+@dataclass(frozen=True)
+class Reservation(Sessions, Asked):
+    """What a reservation has beyond its job. All time that it is used is charged, by the minute."""
 
     @property
     def idle_since(self) -> datetime | None:
@@ -234,19 +312,9 @@ class Reservation:
         return max(self.active_time, self.last_seen_time or self.active_time)
 
     @property
-    def all_out_of_memory_kills(self) -> int:
-        """Processes that were killed for memory, on all its machines."""
-        return self.out_of_memory_kills + sum(node.out_of_memory_kills for node in self.nodes)
-
-    @property
     def saved(self) -> timedelta:
         """The time to pay for if the machine is lost: until the disk's last snapshot, as all later work is gone."""
         return self.used(self.disk.safe_time) if self.disk and self.disk.safe_time else _NOTHING
-
-    @property
-    def total(self) -> timedelta:
-        """All time that it may have."""
-        return sum((one.duration for one in self.extensions), self.duration)
 
     @property
     def expire_time(self) -> datetime | None:
@@ -274,16 +342,6 @@ class Reservation:
             return max(_NOTHING, start_time + self.longest_lease - _LATENCY - now)
         return max(_NOTHING, self.expire_time + GRACE + SILENCE_AFTER_END - now)
 
-    @property
-    def users(self) -> tuple[str, ...]:
-        """Who may log in, each once."""
-        return tuple(dict.fromkeys(key.user for key in self.keys))
-
-    @property
-    def who(self) -> tuple[object, ...]:
-        """Who may log in, with which keys, and who may change it."""
-        return self.keys, self.editors
-
     def end_if_opened(self, now: datetime) -> datetime:
         """The end of a session that is opened now."""
         return self.expire_time or (self.start_time or now) + self.total
@@ -307,10 +365,6 @@ class Reservation:
         end = self.active_time + PART * (self.minutes_charged + 1)
         return end if end <= min(self.expire_time, self.active_time + self.total) else None
 
-    def charged(self, minutes: int) -> Reservation:
-        """Notes that its first minutes are charged."""
-        return replace(self, minutes_charged=minutes)
-
     def extended(self, extension: Extension) -> Reservation:
         """Adds time; the end of the grace is as far off as before."""
         return replace(self, extensions=(*self.extensions, extension), is_expiring=False)
@@ -319,75 +373,18 @@ class Reservation:
         """True if somebody has logged in, or its owner has added time; an operator's extension says nothing of them."""
         return self.last_login_time is not None or any(one.user_id == owner_id for one in self.extensions)
 
-    def extension(self, key: str) -> Extension | None:
-        """The extension that a call with this key made; None if there was none."""
-        return next((one for one in self.extensions if one.key == key), None)
-
-    def with_keys(self, added: Iterable[Key], removed: Iterable[str]) -> Reservation:
-        """Lets others log in, and users who are removed no more; these may not change it any more, either."""
-        gone = frozenset(removed)
-        kept = [key for key in self.keys if key.user not in gone]
-        editors = tuple(one for one in self.editors if one.user not in gone)
-        return replace(self, keys=tuple(dict.fromkeys((*kept, *added))), editors=editors)
-
-    def with_editors(self, added: Iterable[Editor]) -> Reservation:
-        """Lets others change it."""
-        return replace(self, editors=tuple(dict.fromkeys((*self.editors, *added))))
-
-    def named(self, name: str) -> Reservation:
-        """Gives it another name."""
-        return replace(self, name=name)
-
     def afresh(self) -> Reservation:
         """Forgets the session of an attempt that was lost before anybody could log in.
 
         Several machines look a tag up on their own, and it may move meanwhile: the next ones are told what it meant.
         """
         pins = self.nodes and self.image and self.image_digest and "@" not in self.image
-        return Reservation(
-            self.name,
-            self.keys,
-            self.duration,
-            self.extensions,
-            end_reason=self.end_reason,
-            start_time=self.start_time,
-            is_due=self.is_due,
-            is_late=self.is_late,
-            disk=self.disk,
-            editors=self.editors,
-            instead_of=self.instead_of,
-            image=f"{self.image}@{self.image_digest}" if pins else self.image,
-            build_digest=self.build_digest,
-            preserve_entrypoint=self.preserve_entrypoint,
-        )
+        image = f"{self.image}@{self.image_digest}" if pins else self.image
+        return replace(self, **vars(Sessions()), image=image)
 
     def lost(self, now: datetime) -> Reservation:
         """Notes that it was lost by our fault."""
         return replace(self, left=self.total - self.used(now))
-
-    def come_due(self) -> Reservation:
-        """Notes that its start is near."""
-        return replace(self, is_due=True)
-
-    def told_late(self) -> Reservation:
-        """Notes that its owner has heard that there were no GPUs for it at its start."""
-        return replace(self, is_late=True)
-
-    def warned_of_no_show(self) -> Reservation:
-        """Notes that its owner has heard that it is ended soon, as nobody has logged in."""
-        return replace(self, no_show_warned=True)
-
-    def on(self, more_leases: Iterable[Lease], node_seed: str, addresses: Iterable[str]) -> Reservation:
-        """Notes its machines beside the first, the secret that all share, and the addresses of all."""
-        gpus = [(lease.machine_id, tuple(sorted({slot.gpu for slot in lease.slots}))) for lease in more_leases]
-        return replace(
-            self, nodes=tuple(Node(*one) for one in gpus), node_seed=node_seed, node_addresses=tuple(addresses)
-        )
-
-    def without_sessions(self) -> Reservation:
-        """Notes that its sessions are over."""
-        nodes = tuple(replace(node, connections=0) for node in self.nodes)
-        return replace(self, connections=0, nodes=nodes, node_seed="")
 
     def after(self, event: SessionEvent, rank: int = 0) -> Reservation:
         """What it is after an event of a machine's session; events that are unknown to us change nothing."""
