@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from servicekit.metrics import counter, gauge, histogram
 from services.scheduler.jobs.ended_attempt import EndedAttempt
 from services.scheduler.jobs.queue_state import QueueState
-from services.scheduler.jobs.reservation import ReservationState
+from services.scheduler.jobs.reservation_states import ReservationState
 
 SECONDS_BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800)
 WAIT_BUCKETS = (0.1, 1, 10, 60, 300, 900, 1800, 3600, 7200, 14400, 28800, 86400, 172800)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 
-from services.scheduler.jobs.reservation import ReservationState
+from services.scheduler.jobs.reservation_states import ReservationState
 
 NO_DISK = "none"
 """What people say for a home that is removed at the end; no disk has this name."""

@@ -13,7 +13,8 @@ from typing import Any
 
 from services.scheduler.jobs.errors import IllegalMoveError
 from services.scheduler.jobs.hardware import hardware_of
-from services.scheduler.jobs.reservation import GRACE, Reservation, ReservationState, state_of
+from services.scheduler.jobs.reservation import GRACE, Reservation, state_of
+from services.scheduler.jobs.reservation_states import ReservationState
 from services.scheduler.jobs.resources import Reuse
 from services.scheduler.jobs.spec import JobSpec, Lease
 from services.scheduler.jobs.states import LEGAL_MOVES, WAITING_STATES, JobState

@@ -9,6 +9,7 @@ from math import inf
 from wavepool.executor.v1.run_event_pb2 import Finished
 
 from services.scheduler.jobs.job import Job
+from services.scheduler.jobs.reservation_states import ReservationState
 from services.scheduler.jobs.states import OVER_STATES, JobState
 from services.scheduler.jobs.timing import RankingKey, has_times, is_proven, key_of
 from submissions.modes import MODES
@@ -37,6 +38,7 @@ class JobFilter:
     """Selects by the time of submission; the end is not included."""
     reservations: bool = False
     """Lists reservations, or else submissions."""
+    reservation_states: frozenset[ReservationState] = frozenset()
     statuses: frozenset[str] = frozenset()
     """Of the last event; of jobs that are over."""
     gpu_type: str = ""

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from services.scheduler.jobs.job import Job
-from services.scheduler.jobs.reservation import ReservationState
+from services.scheduler.jobs.reservation_states import ReservationState
 from services.scheduler.jobs.states import OVER_STATES
 from vocabulary import readings
 from vocabulary.readings import Reading

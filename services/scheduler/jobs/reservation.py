@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from enum import StrEnum
 from typing import Any, Self
 
 from wavepool.executor.v1.session_pb2 import SessionEvent, SessionSnapshot
 
+from services.scheduler.jobs.reservation_states import ReservationState
 from services.scheduler.jobs.spec import Lease
 from services.scheduler.jobs.states import JobState
 from vocabulary.ssh_keys import Key
@@ -28,32 +28,6 @@ PART = timedelta(minutes=1)
 _LATENCY = timedelta(minutes=1)
 """Less than this passes between the pool's look for a machine that lasts, and the attempt that renews its lease."""
 _NOTHING = timedelta(0)
-
-
-class ReservationState(StrEnum):
-    """The state of a reservation, as its users see it."""
-
-    PENDING = "pending"
-    QUEUED = "queued"
-    PREPARING = "preparing"
-    ACTIVE = "active"
-    EXPIRING = "expiring"
-    EXPIRED = "expired"
-    CANCELLED = "cancelled"
-    FAILED = "failed"
-
-
-JOB_STATES: dict[ReservationState, frozenset[JobState]] = {
-    ReservationState.PENDING: frozenset({JobState.QUEUED}),
-    ReservationState.QUEUED: frozenset({JobState.QUEUED, JobState.PROVISIONING}),
-    ReservationState.PREPARING: frozenset({JobState.RUNNING}),
-    ReservationState.ACTIVE: frozenset({JobState.RUNNING}),
-    ReservationState.EXPIRING: frozenset({JobState.RUNNING, JobState.SETTLING}),
-    ReservationState.EXPIRED: frozenset({JobState.FINISHED}),
-    ReservationState.CANCELLED: frozenset({JobState.CANCELLED}),
-    ReservationState.FAILED: frozenset({JobState.FAILED}),
-}
-"""The states of its job in which a reservation can have a state."""
 
 
 @dataclass(frozen=True)

@@ -201,6 +201,7 @@ def _conditions(wanted: JobFilter) -> list[ColumnElement[bool]]:
         (wanted.account_ids, jobs.c.account_id.in_(wanted.account_ids)),
         (wanted.user_id, jobs.c.user_id == wanted.user_id),
         (wanted.states, jobs.c.state.in_(wanted.states)),
+        (wanted.reservation_states, jobs.c.reservation_state.in_(wanted.reservation_states)),
         (wanted.modes, _one_of(jobs.c.mode, wanted.modes)),
         (wanted.statuses, _one_of(jobs.c.status, wanted.statuses)),
         (wanted.gpu_type, jobs.c.ran_on == wanted.gpu_type),

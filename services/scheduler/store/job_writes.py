@@ -18,9 +18,10 @@ from wavepool.submission.v1.submission_pb2 import Submission
 
 from services.scheduler.jobs.allowance import WINDOW, Allowance, SubmissionLimits
 from services.scheduler.jobs.ended_attempt import EndedAttempt, ended_attempt
-from services.scheduler.jobs.errors import QueueFullError, StaleJobError
+from services.scheduler.jobs.errors import IllegalMoveError, QueueFullError, StaleJobError
 from services.scheduler.jobs.job import Job, JobEvent
 from services.scheduler.jobs.progress import ALL_DTYPES, SubmissionDay, attempted, submission_day
+from services.scheduler.jobs.reservation_states import RESERVATION_MOVES, ReservationState
 from services.scheduler.jobs.states import IN_FLIGHT_STATES, JobState
 from services.scheduler.jobs.timing import proven_time
 from services.scheduler.store import statements
@@ -31,6 +32,7 @@ from services.scheduler.store.rows import (
     event_to_row,
     job_from_row,
     job_to_row,
+    reservation_state,
     time_to_row,
 )
 
@@ -104,8 +106,8 @@ Written = Submitted | Moved | None
 async def write_all(connection: AsyncConnection, writes: Sequence[Write]) -> list[Written | Exception]:
     """Carries the writes out in order.
 
-    StaleJobError is the result of a move whose row has changed, and QueueFullError that of an insertion into a queue
-    with too many jobs of its user.
+    StaleJobError is the result of a move whose row has changed, IllegalMoveError that of one which is a bug, and
+    QueueFullError that of an insertion into a queue with too many jobs of its user.
     """
     group = _Group(connection)
     last = (await connection.execute(statements.COUNT_CHANGES, {"changes": len(writes)})).scalar_one()
@@ -246,8 +248,8 @@ class _Group:
             use = self._uses[account_id] = (await uses_of(self._connection, [account_id], since))[account_id]
         return await allowance_of(self._connection, account_id, use, limits, job.create_time)
 
-    def _move(self, write: Move, revision: int) -> Moved | StaleJobError:
-        """Changes a row that is as the move found it."""
+    def _move(self, write: Move, revision: int) -> Moved | StaleJobError | IllegalMoveError:
+        """Changes a row that is as the move found it, if a reservation may go to that state."""
         before = write.before
         row = self._rows.get(before.job_id)
         if row is None or any(row[name] != getattr(before, name) for name in statements.COMPARED):
@@ -256,9 +258,13 @@ class _Group:
             return StaleJobError(before.job_id)
         changed = changed_columns(before, write.after)
         changed |= {"last_seq": row["last_seq"] + len(write.payloads), "revision": revision}
-        row = row | changed
-        job = write.after.changed(**{name: row[name] for name in statements.LOOSE})
-        self._set(job, row)
+        after = row | changed
+        job = write.after.changed(**{name: after[name] for name in statements.LOOSE})
+        if (old := row["reservation_state"]) != (new := reservation_state(job)):
+            if new is None or (old and new not in RESERVATION_MOVES[ReservationState(old)]):
+                return IllegalMoveError(job.job_id, old, str(new))
+            changed["reservation_state"] = new
+        self._set(job, row | changed)
         events = _events(job, write.payloads, write.now)
         self._wave.updated[tuple(changed)].append(statements.update_parameters(job.job_id, changed))
         self._wave.events += map(event_to_row, events)

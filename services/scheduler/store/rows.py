@@ -13,6 +13,7 @@ from servicekit.db.database import MICROSECOND
 from services.scheduler.jobs.ended_attempt import EndedAttempt
 from services.scheduler.jobs.job import Job, JobEvent
 from services.scheduler.jobs.listing import listed
+from services.scheduler.jobs.reservation_states import ReservationState
 from services.scheduler.jobs.resources import Isolation, Resources, Reuse
 from services.scheduler.jobs.spec import JobSpec, Lease
 from services.scheduler.jobs.states import JobState
@@ -42,7 +43,13 @@ def job_to_row(job: Job) -> dict[str, Any]:
     submission = job.spec.submission
     row |= {"submission": submission.SerializeToString(), "problem": submission.problem}
     row |= {"mode": submission.mode, "dtype": submission.dtype, **asdict(listed(job))}
-    return row | {name: getattr(job.lease, name, None) for name in _LEASE_COLUMNS}
+    row |= {name: getattr(job.lease, name, None) for name in _LEASE_COLUMNS}
+    return row | {"reservation_state": reservation_state(job)}
+
+
+def reservation_state(job: Job) -> ReservationState | None:
+    """The state of a reservation; None for a submission."""
+    return job.reservation_state if job.reservation else None
 
 
 def changed_columns(before: Job, after: Job) -> dict[str, Any]:

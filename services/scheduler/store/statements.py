@@ -63,8 +63,9 @@ COUNT_CHANGES = (
     .returning(job_revision.c.revision)
 )
 """Takes the numbers of `changes` changes of jobs, and keeps other processes from taking any; gives the last."""
+_KEYS = ("job_id", "account_id", "idempotency_key", "reservation_state")
 LOCKED_JOBS = (
-    select(*(jobs.c[name] for name in ("job_id", "account_id", "idempotency_key", *COMPARED, *LOOSE)))
+    select(*(jobs.c[name] for name in (*_KEYS, *COMPARED, *LOOSE)))
     .where(jobs.c.job_id.in_(bindparam("job_ids", expanding=True)))
     .order_by(jobs.c.job_id)
     .with_for_update()

@@ -101,6 +101,8 @@ jobs = Table(
     Column("result", LargeBinary, nullable=False),
     # Null for a submission.
     Column("reservation", ReservationColumn),
+    # Of a reservation: it follows from the other columns.
+    Column("reservation_state", Text),
     # The number of the row's last change.
     Column("revision", BigInteger, nullable=False, server_default="0"),
     UniqueConstraint("account_id", "idempotency_key", name="jobs_idempotency_key"),

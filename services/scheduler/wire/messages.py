@@ -18,7 +18,7 @@ from services.scheduler.jobs.errors import InvalidFieldError
 from services.scheduler.jobs.estimate import WaitEstimate
 from services.scheduler.jobs.job import Job, JobEvent
 from services.scheduler.jobs.listing import JobFilter
-from services.scheduler.jobs.reservation import ReservationState
+from services.scheduler.jobs.reservation_states import ReservationState
 from services.scheduler.jobs.resources import machine_use_to_proto, resources_to_proto
 from services.scheduler.jobs.spec import JobSpec
 from services.scheduler.jobs.states import UNSEEN_STATES, JobState

@@ -15,7 +15,8 @@ from wavepool.vmpool.v1 import vmpool_pb2
 from servicekit.clock import ManualClock
 from services.scheduler.fairness.settings import Queues, QueueSettings
 from services.scheduler.jobs.job import Job
-from services.scheduler.jobs.reservation import GRACE, Reservation, ReservationState
+from services.scheduler.jobs.reservation import GRACE, Reservation
+from services.scheduler.jobs.reservation_states import ReservationState
 from services.scheduler.jobs.resources import Resources
 from services.scheduler.jobs.spec import Lease, Placement
 from tests.services.scheduler.jobs import START, a_queued_job

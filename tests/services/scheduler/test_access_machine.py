@@ -18,7 +18,8 @@ from wavepool.executor.v1 import session_pb2
 from services.executor.sessions.timetable import Timetable
 from services.scheduler.jobs.job import Job, Outcome
 from services.scheduler.jobs.outcome import Ending
-from services.scheduler.jobs.reservation import GRACE, SILENCE_AFTER_END, Extension, Reservation, ReservationState
+from services.scheduler.jobs.reservation import GRACE, SILENCE_AFTER_END, Extension, Reservation
+from services.scheduler.jobs.reservation_states import ReservationState
 from services.scheduler.jobs.states import OVER_STATES, WAITING_STATES, JobState
 from services.scheduler.reservations.attempt.ending import CLOSE_GRACE
 from services.scheduler.wire import payloads

@@ -14,7 +14,7 @@ from wavepool.scheduler.v1 import disks_pb2, reservations_pb2
 
 from services.scheduler import metrics
 from services.scheduler.jobs.disk import Disk, DiskState
-from services.scheduler.jobs.reservation import JOB_STATES, ReservationState
+from services.scheduler.jobs.reservation_states import JOB_STATES, ReservationState
 from services.scheduler.jobs.states import IN_FLIGHT_STATES
 from services.scheduler.reservations.attempt import session_attempt
 from tests.refused_calls import refused

@@ -19,7 +19,8 @@ from services.scheduler.jobs.queue_state import (
     reservation_counts,
     reservation_readings,
 )
-from services.scheduler.jobs.reservation import Reservation, ReservationState
+from services.scheduler.jobs.reservation import Reservation
+from services.scheduler.jobs.reservation_states import ReservationState
 from services.scheduler.jobs.states import JobState
 from tests.services.scheduler.jobs import a_job
 from vocabulary import readings

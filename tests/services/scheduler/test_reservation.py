@@ -14,7 +14,7 @@ from wavepool.scheduler.v1 import reservations_pb2
 
 from services.billing.ledger.holds import Hold
 from services.scheduler.jobs.errors import InvalidRequestError
-from services.scheduler.jobs.reservation import GRACE, PART, Extension, Reservation, ReservationState, state_of
+from services.scheduler.jobs.reservation import GRACE, PART, Extension, Reservation, state_of
 from services.scheduler.jobs.reservation_checks import (
     NO_LINKS,
     NO_NETWORK,
@@ -29,6 +29,7 @@ from services.scheduler.jobs.reservation_checks import (
     wrong_name,
     wrong_size,
 )
+from services.scheduler.jobs.reservation_states import ReservationState
 from services.scheduler.jobs.states import JobState
 from services.scheduler.store.json_columns import ReservationColumn
 from tests.services.scheduler.cluster import KEY, sound_reservation

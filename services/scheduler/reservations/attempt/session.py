@@ -10,7 +10,8 @@ from datetime import datetime, timedelta
 from servicekit.clock import Clock
 from services.scheduler.jobs.errors import MachineUnreachableError, WrongReservationStateError
 from services.scheduler.jobs.job import Job
-from services.scheduler.jobs.reservation import Reservation, ReservationState
+from services.scheduler.jobs.reservation import Reservation
+from services.scheduler.jobs.reservation_states import ReservationState
 from services.scheduler.jobs.spec import Lease
 from services.scheduler.jobs.states import JobState
 from services.scheduler.peers.executors import ExecutorError, Executors, RunInterruptedError

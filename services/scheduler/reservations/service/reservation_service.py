@@ -15,8 +15,8 @@ from services.scheduler import metrics
 from services.scheduler.jobs.errors import InvalidFieldError, KeyOpensNothingError, WrongReservationStateError
 from services.scheduler.jobs.job import Job
 from services.scheduler.jobs.listing import JobFilter, PageEnd
-from services.scheduler.jobs.reservation import JOB_STATES, ReservationState
 from services.scheduler.jobs.reservation_checks import is_named, node_of
+from services.scheduler.jobs.reservation_states import JOB_STATES, ReservationState
 from services.scheduler.jobs.reservation_usage import usage_of
 from services.scheduler.jobs.states import OVER_STATES, WAITING_STATES
 from services.scheduler.queue.availability import AvailabilityReader
@@ -133,14 +133,17 @@ class ReservationServicer(reservations_pb2_grpc.ReservationServiceServicer):
             if "\0" in value:
                 raise InvalidFieldError(name, "has a NUL character; send plain text")
         states = frozenset(reservation_state_from_proto(state) for state in request.states)
-        job_states = frozenset(job_state for state in states for job_state in JOB_STATES[state])
-        wanted = JobFilter(tuple(request.account_ids), job_states, user_id=request.user_id, reservations=True)
+        wanted = JobFilter(
+            tuple(request.account_ids),
+            # The index knows these.
+            frozenset(job_state for state in states for job_state in JOB_STATES[state]),
+            user_id=request.user_id,
+            reservations=True,
+            reservation_states=states,
+        )
         size = min(request.page_size, MAX_PAGE_SIZE) if request.page_size > 0 else DEFAULT_PAGE_SIZE
         end = page_end(request.page_token, wanted)
-        # Some states are told apart by more than the column that the query looks at.
-        found = await self._reader.page(
-            wanted, size + 1, end, lambda job: not states or job.reservation_state in states
-        )
+        found = await self._reader.page(wanted, size + 1, end)
         page, more = found[:size], len(found) > size
         token = page_token(PageEnd(page[-1].create_time, page[-1].job_id), wanted) if more else ""
         return reservations_pb2.ListReservationsResponse(

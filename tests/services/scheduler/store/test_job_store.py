@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import timedelta
+from importlib import import_module
 from typing import Any, cast
 
 import pytest
@@ -15,7 +16,7 @@ from wavepool.submission.v1.submission_pb2 import RUN_MODE_FULL, TIMING_MODE_FIR
 
 from servicekit.db.database import Database
 from services.scheduler.jobs.allowance import SubmissionLimits
-from services.scheduler.jobs.errors import StaleJobError
+from services.scheduler.jobs.errors import IllegalMoveError, StaleJobError
 from services.scheduler.jobs.job import Job, JobEvent
 from services.scheduler.jobs.reservation import Reservation
 from services.scheduler.jobs.states import JobState
@@ -116,6 +117,49 @@ async def test_several_machines_come_back_with_all_their_leases_and_go_with_the_
     found = await store.get(job.job_id)
     assert found == job
     assert (found.leases, found.reserved.nodes) == ((), ())
+
+
+async def reserved(store: JobStore, number: int = 1, **fields: Any) -> Job:
+    job = a_job(number, reservation=Reservation("train", (), timedelta(hours=1), **fields))
+    job = (await store.insert(job, LIMIT)).job
+    assert job
+    return await store.move(job, job.enqueue("hold-1"), [], START)
+
+
+async def test_a_reservation_that_is_due_does_not_become_pending_again(store: JobStore, reader: JobReader) -> None:
+    pending = await reserved(store, start_time=START)
+    due = await store.move(pending, pending.changed(reservation=pending.reserved.come_due()), [b"queued"], START)
+    with pytest.raises(IllegalMoveError, match="from queued to pending"):
+        await store.move(due, due.changed(reservation=pending.reservation), [b"pending"], START)
+    assert await store.get(due.job_id) == due
+    assert [event.payload for event in await reader.events(due.job_id, 0, 9)] == [b"queued"]
+
+
+async def test_reservations_of_before_get_their_states(store: JobStore, database: Database) -> None:
+    await reserved(store, 1)
+    await reserved(store, 2, start_time=START)
+    await reserved(store, 3, start_time=START, is_due=True)
+    for number in range(4, 9):
+        job = await reserved(store, number)
+        job = await store.move(job, job.start(LEASE, START), [], START)
+        if number > 4:
+            fields = {"is_expiring": True} if number == 6 else {"active_time": START}
+            job = await store.move(job, job.changed(reservation=replace(job.reserved, **fields)), [], START)
+        if number == 7:
+            await store.move(job, job.request_cancel(START), [], START)
+        if number == 8:
+            job = await store.move(job, job.settle(ACCEPTED), [], START)
+            await store.move(job, job.finish(0, START), [], START)
+    await queued(store, 9)
+    columns = tables.jobs.c
+    query = select(columns.reservation_state).order_by(columns.job_id)
+    async with database.transaction() as connection:
+        written = (await connection.execute(query)).scalars().all()
+        await connection.execute(update(tables.jobs).values(reservation_state=None))
+        await connection.run_sync(import_module("services.scheduler.migrations.versions.0034_reservation_states").fill)
+        filled = (await connection.execute(query)).scalars().all()
+    waiting, running = ["queued", "pending", "queued"], ["preparing", "active", "expiring", "expiring", "expired"]
+    assert written == filled == [*waiting, *running, None]
 
 
 async def test_move_from_a_state_that_the_row_has_left_writes_nothing(store: JobStore, reader: JobReader) -> None:
