@@ -138,6 +138,11 @@ class Job:
         return self.reservation is not None and self.reservation.is_pending and self.state in WAITING_STATES
 
     @property
+    def longest_lease(self) -> timedelta | None:
+        """For how long it is given machines at once: a reservation's lease lasts for days; None for a submission."""
+        return self.reservation.longest_lease if self.reservation else None
+
+    @property
     def reserved(self) -> Reservation:
         """What people reserved; raises TypeError for a submission."""
         if self.reservation is None:

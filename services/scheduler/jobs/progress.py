@@ -40,7 +40,7 @@ def attempted(job: Job) -> Attempted | None:
     """
     submission = job.spec.submission
     mode = MODES.get(submission.mode)
-    is_ours = submission.problem and not job.has_definition and not job.reservation
+    is_ours = submission.problem and not job.has_definition
     if job.state is not JobState.FINISHED or not job.user_id or not is_ours or mode not in PROFILED_MODES:
         return None
     is_solved = mode is Mode.FULL and job.verdict == ACCEPTED

@@ -58,21 +58,17 @@ def usage_of(jobs: Iterable[Job], begin: datetime, end: datetime, now: datetime)
 
 def above_limits(asked: Job, others: Iterable[Job], limits: UserLimits, now: datetime) -> str:
     """Why a user may not reserve this beside the others of the last week, with what is possible; else empty."""
-    if asked.reservation is None:
-        return ""
     gpus, week, reserved = asked.spec.gpus_in_all, _NOTHING, 0
     for job in others:
-        if job.reservation is None:
-            continue
         first, last = _interval(job, now)
         week += max(_NOTHING, last - max(first, now - WEEK)) * job.spec.gpus_in_all
         if job.end_time is None:
             reserved += job.spec.gpus_in_all
-            week += (job.reservation.total - job.reservation.used(now)) * job.spec.gpus_in_all
+            week += (job.reserved.total - job.reserved.used(now)) * job.spec.gpus_in_all
     if limits.gpus and reserved + gpus > limits.gpus:
         left = max(0, limits.gpus - reserved)
         return f"you have {reserved} GPUs reserved, of {limits.gpus} that each user may have; {left} more are possible"
-    most, wanted = limits.gpu_time_per_week, asked.reservation.duration * gpus
+    most, wanted = limits.gpu_time_per_week, asked.reserved.duration * gpus
     if most and week + wanted > most:
         left = max(_NOTHING, most - week)
         return (
@@ -84,10 +80,10 @@ def above_limits(asked: Job, others: Iterable[Job], limits: UserLimits, now: dat
 
 def _interval(job: Job, now: datetime) -> tuple[datetime, datetime]:
     """The time that is paid for; an empty one if nobody could log in."""
-    if job.reservation is None or job.reservation.active_time is None:
+    active = job.reserved.active_time
+    if active is None:
         return now, now
-    active = job.reservation.active_time
-    return active, active + job.reservation.used(min(now, job.cancel_time or now, job.end_time or now))
+    return active, active + job.reserved.used(min(now, job.cancel_time or now, job.end_time or now))
 
 
 def _hours(time: timedelta) -> str:

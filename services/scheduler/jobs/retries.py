@@ -57,22 +57,20 @@ def replaced(job: Job, others: Iterable[Job], least: timedelta, now: datetime) -
     place, with no more GPUs, of a type that it would take, and for no longer than what was left, or `least`.
     """
     others = list(others)
-    taken = {one.reservation.instead_of for one in others if one.reservation}
-    wanted = job.reservation
-    if wanted is None or job.is_dated:
+    taken = {one.reserved.instead_of for one in others}
+    if job.is_dated:
         return ""
     for one in others:
-        lost = one.reservation
+        lost = one.reserved
         if (
-            lost is not None
-            and lost.left
+            lost.left
             and one.job_id not in taken
             and one.end_time is not None
             and now - one.end_time < FIRST_AGAIN
             and job.spec.queue == one.spec.queue
             and job.spec.gpus_in_all <= one.spec.gpus_in_all
             and set(job.spec.gpu_types) <= set(one.spec.gpu_types)
-            and wanted.total <= max(least, lost.left)
+            and job.reserved.total <= max(least, lost.left)
         ):
             return one.job_id
     return ""

@@ -234,23 +234,19 @@ class Billing:
 
 
 def _notice_of(job: Job) -> billing_pb2.EndNotice:
-    reservation, submission, ending = job.reservation, job.spec.submission, job.ending or job.state
-    if reservation:
-        status = state_of(ending, reservation, is_cancelled=False).upper()
-    else:
-        status = status_of(job.verdict, MODES.get(submission.mode) or "")
     # A mail leaves out the words of programs, images and machines, which may quote the source, and others' jobs.
-    is_about_image = reservation and reservation.has_image and not reservation.active_time
     has_failed = job.verdict == INFRA_ERROR or (job.verdict != ACCEPTED and is_about_the_submission(job.verdict))
     names_others = set(JOB_ID.findall(job.message)) - {job.job_id}
-    return billing_pb2.EndNotice(
-        kind="reservation" if reservation else "submission",
-        name=reservation.name if reservation else job.spec.name,
-        status=status,
-        well=ended_well(job),
-        message="" if is_about_image or has_failed or names_others else job.message,
-        most_micros=job.cost_micros if reservation else None,
-    )
+    notice = billing_pb2.EndNotice(well=ended_well(job), message="" if has_failed or names_others else job.message)
+    if reservation := job.reservation:
+        notice.kind, notice.name, notice.most_micros = "reservation", reservation.name, job.cost_micros
+        notice.status = state_of(job.ending or job.state, reservation, is_cancelled=False).upper()
+        if reservation.has_image and not reservation.active_time:
+            notice.message = ""
+    else:
+        notice.kind, notice.name = "submission", job.spec.name
+        notice.status = status_of(job.verdict, MODES.get(job.spec.submission.mode) or "")
+    return notice
 
 
 def _kind_of(job: Job) -> str:

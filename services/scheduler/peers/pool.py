@@ -222,7 +222,7 @@ def _lease_request(job: Job, lease_duration: timedelta) -> vmpool_pb2.AcquireLea
         fallback_gpu_types=job.spec.fallback_gpu_types,
         duration=duration_to_proto(lease_duration),
         holder=vmpool_pb2.LEASE_HOLDER_RESERVATION if job.reservation else vmpool_pb2.LEASE_HOLDER_JOB,
-        longest_time=duration_to_proto(job.reservation.longest_lease) if job.reservation else None,
+        longest_time=duration_to_proto(job.longest_lease),
         idle_time=None if job.spec.idle_seconds is None else Duration(seconds=job.spec.idle_seconds),
     )
 

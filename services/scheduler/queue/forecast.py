@@ -190,7 +190,7 @@ class Forecast:
 
     def _starts_none_for(self, job: Job, limits: PoolLimits) -> bool:
         longest = limits.longest_time
-        lasts_too_long = job.reservation and longest is not None and job.reservation.longest_lease > longest
+        lasts_too_long = job.longest_lease is not None and longest is not None and job.longest_lease > longest
         return bool(
             lasts_too_long
             or job.spec.reuse is Reuse.REUSE

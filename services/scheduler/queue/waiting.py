@@ -252,7 +252,7 @@ class WaitingJobs:
 def lane_of(job: Job) -> Lane:
     """The lane that the job is in."""
     spec = job.spec
-    longest = int(job.reservation.longest_lease.total_seconds()) if job.reservation else 0
+    longest = int(job.longest_lease.total_seconds()) if job.longest_lease else 0
     return Lane(
         spec.queue,
         spec.gpu_types,

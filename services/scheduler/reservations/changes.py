@@ -102,9 +102,9 @@ class ReservationChanges:
 
         async with self._turn:
             job = await self._store.get(job.job_id) or job
-            while job.reservation and job.state in WAITING_STATES:
+            while job.state in WAITING_STATES:
                 try:
-                    return await self._change_waiting(job, job.reservation, change, request.user_id)
+                    return await self._change_waiting(job, job.reserved, change, request.user_id)
                 except StaleJobError:
                     job = await self._store.get(job.job_id) or job
         if job.state in OVER_STATES:

@@ -98,10 +98,12 @@ class Canceller:
 
     async def _cancel(self, job: Job, reason: str, user_id: str) -> Job:
         now = self._clock.now()
-        if job.reservation and job.state is JobState.RUNNING and not reason:
+        events: list[bytes] = []
+        if job.reservation:
             own = {"", job.user_id, *(one.user_id for one in job.reservation.editors)}
-            reason = "" if user_id in own else ENDED_BY_ANOTHER
-        events = [payloads.ending(user_id, reason)] if job.reservation and job.cancel_time is None else []
+            if job.state is JobState.RUNNING and user_id not in own:
+                reason = reason or ENDED_BY_ANOTHER
+            events = [] if job.cancel_time else [payloads.ending(user_id, reason)]
         if job.state in WAITING_STATES:
             job = await self._end(job, Ending(JobState.CANCELLED, CANCELLED, reason or MESSAGE), events, now)
         elif reason and job.state is JobState.RUNNING and (session := self._runner.session(job.job_id)):

@@ -6,7 +6,6 @@ import asyncio
 import logging
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
 
 from servicekit.clock import Clock, short_id
 from servicekit.logging import get_logger
@@ -17,7 +16,7 @@ from services.scheduler.fairness.situation import Stop, StopKind
 from services.scheduler.jobs.errors import StaleJobError
 from services.scheduler.jobs.job import Job
 from services.scheduler.jobs.outcome import too_late
-from services.scheduler.jobs.retries import ending_after_loss, lost_with_disk
+from services.scheduler.jobs.retries import ending_after_loss
 from services.scheduler.jobs.spec import Lease
 from services.scheduler.jobs.states import STARTED_STATES, WAITING_STATES, JobState
 from services.scheduler.peers.executors import ExecutorError
@@ -210,14 +209,14 @@ class JobRunner:
                 machine_suspect=lost.machine_suspect and lease == at_fault,
                 reason=str(lost),
                 unfit_reason=lost.unfit_reason if lease == at_fault else "",
-                until_free=attempt.held.job.reservation is not None,
+                until_free=attempt.held.job.longest_lease is not None,
             )
         job = await self._store.get(attempt.held.job.job_id) or attempt.held.job
         if job.state is not JobState.RUNNING or job.attempt != attempt.held.job.attempt:
             return job
-        return await self._after_loss(job, lost)
+        return await self._after_loss(attempt, job, lost)
 
-    async def _after_loss(self, job: Job, lost: AttemptLostError) -> Job:
+    async def _after_loss(self, attempt: LeasedAttempt, job: Job, lost: AttemptLostError) -> Job:
         reason, now = str(lost), self._clock.now()
         in_vain = lost.lacks_torch and machine_with_torch(job, self._inventory.offers()) is None
         longest = self._settings.longest_run
@@ -234,17 +233,4 @@ class JobRunner:
         )
         if ending is None:
             return await self._store.move(job, job.retry(excused=lost.excused), [payloads.retrying(reason)], now)
-        outcome = payloads.outcome(ending, details="" if ending.state is JobState.CANCELLED else reason)
-        if job.reservation and job.cancel_time and job.reservation.active_time:
-            # Its owner had it until then.
-            message = job.reservation.end_reason or "Cancelled."
-            used = job.reservation.used(job.cancel_time)
-            outcome = payloads.session_outcome(job, JobState.CANCELLED, used, message)
-        elif job.reservation and job.reservation.saved and ending.state is JobState.FAILED:
-            message = lost_with_disk(job.reservation, reason, now)
-            outcome = payloads.session_outcome(job, JobState.FAILED, job.reservation.saved, message)
-            outcome = replace(outcome, verdict=ending.verdict)
-        ended = job
-        if job.reservation and job.reservation.active_time and ending.state is JobState.FAILED:
-            ended = job.changed(reservation=job.reservation.lost(now))
-        return await self._store.move(job, ended.settle(outcome), [], now)
+        return await self._store.move(job, attempt.settled_by_loss(job, ending, reason, now), [], now)

@@ -10,6 +10,7 @@ import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Coroutine, Iterable, Sequence
 from contextvars import Context, copy_context
+from datetime import datetime
 from typing import Any
 
 from wavepool.executor.v1.run_event_pb2 import RunEvent
@@ -18,6 +19,8 @@ from wavepool.executor.v1.session_pb2 import SessionEvent
 from services.scheduler.jobs.job import Job
 from services.scheduler.jobs.outcome import Ending
 from services.scheduler.jobs.spec import Lease
+from services.scheduler.jobs.states import JobState
+from services.scheduler.wire import payloads
 
 Duty = Callable[[], Coroutine[Any, Any, Job]]
 
@@ -116,6 +119,11 @@ class LeasedAttempt(ABC):
     @abstractmethod
     async def end_run(self) -> None:
         """Ends what runs on the machine, of an attempt that is lost; raises ExecutorError."""
+
+    def settled_by_loss(self, job: Job, ending: Ending, reason: str, now: datetime) -> Job:
+        """The job as it ends after the attempt was lost at `now` for `reason`, and another one is not made."""
+        del now
+        return job.settle(payloads.outcome(ending, details="" if ending.state is JobState.CANCELLED else reason))
 
     @abstractmethod
     def _later_duties(self) -> Iterable[tuple[float, Duty]]:

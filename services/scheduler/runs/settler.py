@@ -55,7 +55,7 @@ class Settler:
         metrics.jobs_ended.labels(over.state, over.verdict).inc()
         if over.reservation:
             self._forecast.reservation_is_over(over)
-        if over.state is JobState.FINISHED and over.start_time and over.end_time and not over.reservation:
+        elif over.state is JobState.FINISHED and over.start_time and over.end_time:
             run_time = over.end_time - over.start_time
             self._forecast.remember([(kind_of(over), run_time)])
             metrics.run_seconds.observe(run_time.total_seconds())
@@ -64,7 +64,7 @@ class Settler:
     async def _release_all(self, job: Job) -> None:
         # The first one last: with it, the job is forgotten.
         for lease in reversed(job.leases):
-            await self.release(lease, until_free=job.reservation is not None)
+            await self.release(lease, until_free=job.longest_lease is not None)
 
     async def release(
         self,

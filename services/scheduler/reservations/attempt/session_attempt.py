@@ -11,7 +11,7 @@ import asyncio
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 
 from wavepool.executor.v1.session_pb2 import SessionEvent, SessionSnapshot
@@ -21,7 +21,9 @@ from services.scheduler.config import SchedulerSettings
 from services.scheduler.jobs.dated_limits import time_text
 from services.scheduler.jobs.errors import MachineUnreachableError, StaleJobError, WrongReservationStateError
 from services.scheduler.jobs.job import Job
+from services.scheduler.jobs.outcome import Ending
 from services.scheduler.jobs.reservation import LONGEST_PREPARING, Extension, Recall, Reservation
+from services.scheduler.jobs.retries import lost_with_disk
 from services.scheduler.jobs.spec import Lease
 from services.scheduler.jobs.states import JobState
 from services.scheduler.peers.executors import ExecutorError, RunInterruptedError
@@ -99,6 +101,22 @@ class SessionAttempt(LeasedSession):
     async def end_run(self) -> None:
         """Ends the sessions at once; raises ExecutorError."""
         await self._ending.close_all(timedelta(0))
+
+    def settled_by_loss(self, job: Job, ending: Ending, reason: str, now: datetime) -> Job:
+        """See LeasedAttempt. What people could use until then is charged if they ended it, or if a disk has it."""
+        reservation = job.reserved
+        if job.cancel_time and reservation.active_time:
+            message = reservation.end_reason or "Cancelled."
+            used = reservation.used(job.cancel_time)
+            return job.settle(payloads.session_outcome(job, JobState.CANCELLED, used, message))
+        if not reservation.active_time or ending.state is not JobState.FAILED:
+            return super().settled_by_loss(job, ending, reason, now)
+        lost = job.changed(reservation=reservation.lost(now))
+        if not reservation.saved:
+            return super().settled_by_loss(lost, ending, reason, now)
+        message = lost_with_disk(reservation, reason, now)
+        outcome = payloads.session_outcome(job, JobState.FAILED, reservation.saved, message)
+        return lost.settle(replace(outcome, verdict=ending.verdict))
 
     async def extend(self, key: str, extension_of: Callable[[Reservation], Extension]) -> Job:
         """Adds time: first to the lease, then to the hold, then to the session. A repeated key changes nothing.
