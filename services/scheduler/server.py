@@ -343,7 +343,14 @@ async def build(  # noqa: PLR0915 - one statement for each part
         store, billing, waiting, dated, book, forecast, clock, _policy(settings, problems), placements, explainer
     )
     canceller = Canceller(
-        store, waiting, dated, runner, clock, settings.longest_run, explainer, settings.impossible_after
+        store=store,
+        waiting=waiting,
+        dated=dated,
+        runner=runner,
+        clock=clock,
+        longest_run=settings.longest_run,
+        explainer=explainer,
+        impossible_after=settings.impossible_after,
     )
     watcher = Watcher(reader, hub)
     servicer = SchedulerServicer(
@@ -356,29 +363,31 @@ async def build(  # noqa: PLR0915 - one statement for each part
         settings.longest_reservation_wait,
         maintenance,
     )
-    changes = ReservationChanges(store, reader, waiting, dated, runner, clock, limits)
+    changes = ReservationChanges(
+        store=store, reader=reader, waiting=waiting, dated=dated, runner=runner, clock=clock, limits=limits
+    )
     starter = DatedStarter(dated, waiting, changes, clock, settings.dated_lead, settings.longest_run)
     reservations = ReservationServicer(
-        ReservationAdmission(
-            admission,
-            reader,
-            billing,
-            book,
-            forecast,
-            clock,
-            limits,
-            UserLimits(settings.most_reserved_gpus, settings.most_reserved_gpu_time),
-            dated_admission,
-            stores,
+        admission=ReservationAdmission(
+            admission=admission,
+            reader=reader,
+            billing=billing,
+            book=book,
+            forecast=forecast,
+            clock=clock,
+            limits=limits,
+            user_limits=UserLimits(settings.most_reserved_gpus, settings.most_reserved_gpu_time),
+            dated=dated_admission,
+            stores=stores,
         ),
-        store,
-        reader,
-        waiting,
-        changes,
-        canceller,
-        watcher,
-        forecast,
-        AvailabilityReader(
+        store=store,
+        reader=reader,
+        waiting=waiting,
+        changes=changes,
+        canceller=canceller,
+        watcher=watcher,
+        forecast=forecast,
+        availability=AvailabilityReader(
             billing,
             inventory,
             running,
@@ -390,7 +399,7 @@ async def build(  # noqa: PLR0915 - one statement for each part
             maintenance,
             explainer,
         ),
-        clock,
+        clock=clock,
     )
     rankings = RankingServicer(store, RankingReader(database), billing, problems, clock)
     attempts = AttemptReader(database)

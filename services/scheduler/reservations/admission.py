@@ -63,6 +63,7 @@ class ReservationAdmission:
 
     def __init__(
         self,
+        *,
         admission: Admission,
         reader: JobReader,
         billing: Billing,

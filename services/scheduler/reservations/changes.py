@@ -41,6 +41,7 @@ class ReservationChanges:
 
     def __init__(
         self,
+        *,
         store: JobStore,
         reader: JobReader,
         waiting: WaitingJobs,

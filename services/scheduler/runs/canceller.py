@@ -35,6 +35,7 @@ class Canceller:
 
     def __init__(
         self,
+        *,
         store: JobStore,
         waiting: WaitingJobs,
         dated: DatedBook,

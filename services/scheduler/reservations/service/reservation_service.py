@@ -53,6 +53,7 @@ class ReservationServicer(reservations_pb2_grpc.ReservationServiceServicer):
 
     def __init__(
         self,
+        *,
         admission: ReservationAdmission,
         store: JobStore,
         reader: JobReader,
