@@ -70,7 +70,7 @@ from services.scheduler.reservations.admission import ReservationAdmission
 from services.scheduler.reservations.attempt.session_attempt import SessionAttempt
 from services.scheduler.reservations.changes import ReservationChanges
 from services.scheduler.reservations.dated_starter import DatedStarter
-from services.scheduler.reservations.disk_snapshots import DiskPruner, DiskSnapshots
+from services.scheduler.reservations.disk_pruner import DiskPruner
 from services.scheduler.reservations.recalls import Recalls
 from services.scheduler.reservations.service.disk_service import DiskServicer
 from services.scheduler.reservations.service.reservation_service import ReservationServicer
@@ -411,9 +411,7 @@ async def build(  # noqa: PLR0915 - one statement for each part
     )
     callers = Callers(credentials, billing.owner, others=settings.other_services().services)
     forwarding = ForwardToLeader(lease, credentials)
-    disk_servicer = DiskServicer(
-        disks, DiskSnapshots(runner), clock, settings.disk_size << 20, settings.deleted_disks_kept
-    )
+    disk_servicer = DiskServicer(disks, runner, clock, settings.disk_size << 20, settings.deleted_disks_kept)
     servicers = Servicers(servicer, rankings, metrics, queues, reservations, disk_servicer)
     server = SchedulerServer(settings, servicers, (hub, changes_hub), credentials, callers, forwarding).on(database)
     duties: list[tuple[Loop, timedelta, asyncio.Event | None]] = [

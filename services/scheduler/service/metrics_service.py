@@ -39,7 +39,6 @@ class MetricsServicer(metrics_pb2_grpc.MetricsServiceServicer):
         self, request: metrics_pb2.GetJobMetricsRequest, context: object
     ) -> metrics_pb2.GetJobMetricsResponse:
         """Adds up what ended in a period."""
-        del context
         if request.group_by not in GROUPINGS:
             raise InvalidFieldError("group_by", f"{request.group_by} is not valid; give 0 to {max(GROUPINGS)}")
         now = self._clock.now()

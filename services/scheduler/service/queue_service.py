@@ -97,7 +97,6 @@ class QueueServicer(queues_pb2_grpc.QueueServiceServicer):
         self, request: queues_pb2.ApplyQueuesRequest, context: object
     ) -> queues_pb2.ApplyQueuesResponse:
         """Makes the tree as it is described, or says what would change."""
-        del context
         before, generation = self._book.queues, self._book.generation
         if request.expected_generation not in {0, generation}:
             raise QueuesChangedError
@@ -112,14 +111,12 @@ class QueueServicer(queues_pb2_grpc.QueueServiceServicer):
 
     async def ExplainJob(self, request: queues_pb2.ExplainJobRequest, context: object) -> queues_pb2.ExplainJobResponse:
         """Says where a job stands and why."""
-        del context
         return self._explained(await visible_in_queue(self._store, request.account_ids, request.job_id))
 
     async def SetMaintenance(
         self, request: queues_pb2.SetMaintenanceRequest, context: object
     ) -> queues_pb2.SetMaintenanceResponse:
         """Begins or ends the maintenance of a GPU type."""
-        del context
         gpu_types = list(await self._billing.prices_micros_per_hour())
         gpu_type, reason = known_name(request.gpu_type, gpu_types), request.reason.strip()
         if not gpu_type:

@@ -54,7 +54,6 @@ class RankingServicer(rankings_pb2_grpc.RankingServiceServicer):
         self, request: rankings_pb2.ListRankingsRequest, context: object
     ) -> rankings_pb2.ListRankingsResponse:
         """Lists the best time of each user."""
-        del context
         if request.limit < 0:
             raise InvalidFieldError("limit", f"must be from 0 to {MAX_LIMIT}; it is {request.limit}")
         key = await self._key(request)
@@ -76,7 +75,6 @@ class RankingServicer(rankings_pb2_grpc.RankingServiceServicer):
         self, request: rankings_pb2.CompareJobsRequest, context: object
     ) -> rankings_pb2.CompareJobsResponse:
         """Compares two jobs."""
-        del context
         base, other = [
             await ended_job(self._store, _asked(request, job_id))
             for job_id in (request.base_job_id, request.other_job_id)
@@ -87,7 +85,6 @@ class RankingServicer(rankings_pb2_grpc.RankingServiceServicer):
         self, request: rankings_pb2.ListRecordsRequest, context: object
     ) -> rankings_pb2.ListRecordsResponse:
         """Lists the times that were the best so far."""
-        del context
         key = await self._key(request)
         records, own = await self._reader.records(key, request.user_id)
         return rankings_pb2.ListRecordsResponse(
@@ -104,7 +101,6 @@ class RankingServicer(rankings_pb2_grpc.RankingServiceServicer):
         self, request: rankings_pb2.ListProgressRequest, context: object
     ) -> rankings_pb2.ListProgressResponse:
         """Lists what a user and everybody has reached in each problem."""
-        del context
         dtype = self._element_type(request.dtype) if request.dtype else ""
         hardware = await self._billing.hardware(request.gpu_type)
         times = RankingKey("", hardware, dtype or DEFAULT_DTYPE, default_timing_mode(hardware))
@@ -120,7 +116,6 @@ class RankingServicer(rankings_pb2_grpc.RankingServiceServicer):
         self, request: rankings_pb2.GetUserProgressRequest, context: object
     ) -> rankings_pb2.GetUserProgressResponse:
         """Counts what a user has solved, and the submissions of each day of the last year."""
-        del context
         solved = await self._reader.solved(request.user_id)
         first = (self._clock.now() - YEAR).astimezone(UTC).date() + DAY
         days = await self._reader.submission_days(request.user_id, first)

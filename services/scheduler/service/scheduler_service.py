@@ -64,7 +64,6 @@ class SchedulerServicer(scheduler_pb2_grpc.SchedulerServiceServicer):
         self, request: scheduler_pb2.SubmitJobRequest, context: object
     ) -> scheduler_pb2.SubmitJobResponse:
         """Puts a job in the queue, or says what would become of it."""
-        del context
         if request.validate_only:
             quote = await self._admission.quote(request)
             standing = quote.standing
@@ -77,20 +76,17 @@ class SchedulerServicer(scheduler_pb2_grpc.SchedulerServiceServicer):
         self, request: scheduler_pb2.GetAllowanceRequest, context: object
     ) -> scheduler_pb2.GetAllowanceResponse:
         """Says what an account may submit now."""
-        del context
         _check_text("account_id", request.account_id)
         allowance = await self._admission.allowance(request.account_id)
         return scheduler_pb2.GetAllowanceResponse(allowance=wire.allowance_to_proto(allowance))
 
     async def GetJob(self, request: scheduler_pb2.GetJobRequest, context: object) -> scheduler_pb2.GetJobResponse:
         """Gets a job with its source."""
-        del context
         job = await visible_job(self._store, request.account_ids, request.job_id, or_shared=request.or_shared)
         return scheduler_pb2.GetJobResponse(job=await self._whole(job))
 
     async def ListJobs(self, request: scheduler_pb2.ListJobsRequest, context: object) -> scheduler_pb2.ListJobsResponse:
         """Lists jobs in pages."""
-        del context
         for name in ("account_id", "problem", "user_id", "queue"):
             _check_text(name, getattr(request, name))
         wanted = wire.filter_from_proto(request, await self._names_of_list(request))
@@ -116,7 +112,6 @@ class SchedulerServicer(scheduler_pb2_grpc.SchedulerServiceServicer):
         self, request: scheduler_pb2.WatchJobRequest, context: object
     ) -> AsyncIterator[scheduler_pb2.WatchJobResponse]:
         """Streams a job's events."""
-        del context
         job = await visible_job(self._store, [request.account_id] if request.account_id else [], request.job_id)
         if not 0 <= request.after_seq <= job.last_seq:
             raise InvalidFieldError("after_seq", f"is {request.after_seq}; give 0 to {job.last_seq}, the job's last")
@@ -128,7 +123,6 @@ class SchedulerServicer(scheduler_pb2_grpc.SchedulerServiceServicer):
         self, request: scheduler_pb2.WatchJobsRequest, context: object
     ) -> AsyncIterator[scheduler_pb2.WatchJobsResponse]:
         """Streams the jobs of an account that change."""
-        del context
         _check_text("account_id", request.account_id)
         after = request.after_revision if request.HasField("after_revision") else None
         with metrics.account_followers.track_inprogress():
@@ -140,7 +134,6 @@ class SchedulerServicer(scheduler_pb2_grpc.SchedulerServiceServicer):
         self, request: scheduler_pb2.CancelJobRequest, context: object
     ) -> scheduler_pb2.CancelJobResponse:
         """Ends a job."""
-        del context
         job = await visible_job(self._store, request.account_ids, request.job_id)
         return scheduler_pb2.CancelJobResponse(job=wire.job_to_proto(await self._canceller.cancel(job)))
 
@@ -148,7 +141,6 @@ class SchedulerServicer(scheduler_pb2_grpc.SchedulerServiceServicer):
         self, request: scheduler_pb2.UpdateJobRequest, context: object
     ) -> scheduler_pb2.UpdateJobResponse:
         """Changes a job's name, or who may see it."""
-        del context
         changes = wire.labels_from_proto(request)
         job = await visible_job(self._store, request.account_ids, request.job_id)
         return scheduler_pb2.UpdateJobResponse(job=wire.job_to_proto(await self._store.label(job, changes)))
@@ -165,7 +157,6 @@ class SchedulerServicer(scheduler_pb2_grpc.SchedulerServiceServicer):
         self, request: scheduler_pb2.GetProblemRequest, context: object
     ) -> scheduler_pb2.GetProblemResponse:
         """Gets a problem with its texts."""
-        del context
         slug = resolved_slug(request.slug, self._problems)
         if slug is None:
             raise UnknownProblemError(request.slug, nearest_slugs(request.slug, self._problems))

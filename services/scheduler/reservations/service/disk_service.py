@@ -7,16 +7,17 @@ from datetime import timedelta
 from wavepool.scheduler.v1 import disks_pb2, disks_pb2_grpc
 
 from servicekit.clock import Clock, new_id
-from services.scheduler.jobs.disk import NO_DISK, Disk
-from services.scheduler.jobs.errors import InvalidRequestError
+from services.scheduler.jobs.disk import NO_DISK, Disk, DiskState
+from services.scheduler.jobs.errors import InvalidRequestError, WrongReservationStateError
 from services.scheduler.jobs.reservation_checks import wrong_name
-from services.scheduler.reservations.disk_snapshots import DiskSnapshots
+from services.scheduler.reservations.attempt.session_attempt import session_of
 from services.scheduler.reservations.wire.disks import (
     content_to_proto,
     disk_to_proto,
     snapshot_from_proto,
     snapshot_to_proto,
 )
+from services.scheduler.runs.job_runner import JobRunner
 from services.scheduler.store.disk_store import DiskStore
 from submissions.checks import Violations
 
@@ -31,20 +32,19 @@ class DiskServicer(disks_pb2_grpc.DiskServiceServicer):
     def __init__(
         self,
         store: DiskStore,
-        snapshots: DiskSnapshots,
+        runner: JobRunner,
         clock: Clock,
         size_bytes: int,
         kept_after_deletion: timedelta,
     ) -> None:
         self._store = store
-        self._snapshots = snapshots
+        self._runner = runner
         self._clock = clock
         self._size_bytes = size_bytes
         self._kept_after_deletion = kept_after_deletion
 
     async def CreateDisk(self, request: disks_pb2.CreateDiskRequest, context: object) -> disks_pb2.CreateDiskResponse:
         """Makes an empty disk."""
-        del context
         wrong: Violations = _wrong_user(request.user_id)
         wrong += wrong_disk_name(request.name)
         if not 0 <= request.size_limit_bytes <= self._size_bytes:
@@ -58,28 +58,24 @@ class DiskServicer(disks_pb2_grpc.DiskServiceServicer):
 
     async def ListDisks(self, request: disks_pb2.ListDisksRequest, context: object) -> disks_pb2.ListDisksResponse:
         """Lists disks."""
-        del context
         _check(_wrong_user(request.user_id or "all"))
         found = await self._store.list(request.user_id, with_deleted=request.with_deleted)
         return disks_pb2.ListDisksResponse(disks=[self._proto(disk) for disk in found])
 
     async def DeleteDisk(self, request: disks_pb2.DeleteDiskRequest, context: object) -> disks_pb2.DeleteDiskResponse:
         """Deletes a disk."""
-        del context
         _check(_wrong_user(request.user_id))
         disk = await self._store.delete(request.user_id, request.name, self._clock.now())
         return disks_pb2.DeleteDiskResponse(disk=self._proto(disk))
 
     async def RenameDisk(self, request: disks_pb2.RenameDiskRequest, context: object) -> disks_pb2.RenameDiskResponse:
         """Gives a disk another name."""
-        del context
         _check(_wrong_user(request.user_id) + wrong_disk_name(request.new_name, "new_name"))
         disk = await self._store.rename(request.user_id, request.name, request.new_name)
         return disks_pb2.RenameDiskResponse(disk=self._proto(disk))
 
     async def CloneDisk(self, request: disks_pb2.CloneDiskRequest, context: object) -> disks_pb2.CloneDiskResponse:
         """Makes a disk with the last snapshot of another one."""
-        del context
         _check(_wrong_user(request.user_id) + wrong_disk_name(request.new_name, "new_name"))
         clone_id, now = new_id("dsk"), self._clock.now()
         disk = await self._store.clone(request.user_id, request.name, clone_id, request.new_name, now)
@@ -89,7 +85,6 @@ class DiskServicer(disks_pb2_grpc.DiskServiceServicer):
         self, request: disks_pb2.GetDiskContentRequest, context: object
     ) -> disks_pb2.GetDiskContentResponse:
         """Lists the files of a disk's last snapshot."""
-        del context
         _check(_wrong_user(request.user_id))
         return content_to_proto(*await self._store.content(request.user_id, request.name))
 
@@ -97,10 +92,19 @@ class DiskServicer(disks_pb2_grpc.DiskServiceServicer):
         self, request: disks_pb2.SnapshotDiskRequest, context: object
     ) -> disks_pb2.SnapshotDiskResponse:
         """Takes a snapshot of a disk that is in use."""
-        del context
         _check(_wrong_user(request.user_id))
         disk = await self._store.named(request.user_id, request.name)
-        taken = await self._snapshots.take(disk)
+        if disk.state is not DiskState.IN_USE:
+            state = disk.state.replace("_", " ")
+            raise WrongReservationStateError(
+                f"The disk {disk.name!r} is {state}: a snapshot is taken only while an active reservation has it."
+            )
+        taken = await session_of(self._runner, disk.holder_id).snapshot()
+        if taken.fault:
+            raise WrongReservationStateError(
+                f"The disk {disk.name!r} could not be saved: {taken.fault}. The previous snapshot is still "
+                f"the last one."
+            )
         return disks_pb2.SnapshotDiskResponse(
             snapshot=snapshot_to_proto(snapshot_from_proto(taken)),
             is_unchanged=taken.is_unchanged,

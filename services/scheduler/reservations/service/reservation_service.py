@@ -81,7 +81,6 @@ class ReservationServicer(reservations_pb2_grpc.ReservationServiceServicer):
         self, request: reservations_pb2.CreateReservationRequest, context: object
     ) -> reservations_pb2.CreateReservationResponse:
         """Puts a reservation in the queue."""
-        del context
         job = await self._admission.create(request)
         return reservations_pb2.CreateReservationResponse(reservation=self._proto(job))
 
@@ -89,7 +88,6 @@ class ReservationServicer(reservations_pb2_grpc.ReservationServiceServicer):
         self, request: reservations_pb2.UploadBuildContextRequest, context: object
     ) -> reservations_pb2.UploadBuildContextResponse:
         """Stores what an image is built from."""
-        del context
         digest = await self._admission.upload(request.account_id, request.content)
         return reservations_pb2.UploadBuildContextResponse(digest=digest)
 
@@ -97,7 +95,6 @@ class ReservationServicer(reservations_pb2_grpc.ReservationServiceServicer):
         self, request: reservations_pb2.QuoteReservationRequest, context: object
     ) -> reservations_pb2.QuoteReservationResponse:
         """Prices a reservation."""
-        del context
         quote = await self._admission.quote(request)
         wait = None if quote.job.is_dated else quote.standing.wait
         return reservations_pb2.QuoteReservationResponse(
@@ -117,7 +114,6 @@ class ReservationServicer(reservations_pb2_grpc.ReservationServiceServicer):
         self, request: reservations_pb2.GetReservationRequest, context: object
     ) -> reservations_pb2.GetReservationResponse:
         """Gets a reservation."""
-        del context
         job = await reservation_for(self._store, request, Right.SEE)
         reservation = self._proto(job)
         events = await self._reader.events(job.job_id, max(0, job.last_seq - MOST_LOOKED_AT), MOST_LOOKED_AT)
@@ -128,7 +124,6 @@ class ReservationServicer(reservations_pb2_grpc.ReservationServiceServicer):
         self, request: reservations_pb2.ListReservationsRequest, context: object
     ) -> reservations_pb2.ListReservationsResponse:
         """Lists reservations, newest first."""
-        del context
         for name, value in [("user_id", request.user_id), *(("account_ids", one) for one in request.account_ids)]:
             # PostgreSQL accepts no NUL character, not even in a comparison.
             if "\0" in value:
@@ -155,7 +150,6 @@ class ReservationServicer(reservations_pb2_grpc.ReservationServiceServicer):
         self, request: reservations_pb2.WatchReservationRequest, context: object
     ) -> AsyncIterator[reservations_pb2.WatchReservationResponse]:
         """Streams a reservation's events."""
-        del context
         job = await reservation_for(self._store, request, Right.SEE)
         if not 0 <= request.after_seq <= job.last_seq:
             raise InvalidFieldError("after_seq", f"is {request.after_seq}; give 0 to {job.last_seq}, its last")
@@ -167,7 +161,6 @@ class ReservationServicer(reservations_pb2_grpc.ReservationServiceServicer):
         self, request: reservations_pb2.CancelReservationRequest, context: object
     ) -> reservations_pb2.CancelReservationResponse:
         """Ends a reservation."""
-        del context
         if len(request.reason) > MOST_REASON or "\0" in request.reason:
             fix = f"give at most {MOST_REASON}, without NUL characters"
             raise InvalidFieldError("reason", f"has {len(request.reason)} characters; {fix}")
@@ -180,7 +173,6 @@ class ReservationServicer(reservations_pb2_grpc.ReservationServiceServicer):
         self, request: reservations_pb2.ExtendReservationRequest, context: object
     ) -> reservations_pb2.ExtendReservationResponse:
         """Adds time to a reservation."""
-        del context
         _check_user_id(request.user_id)
         job = await reservation_for(self._store, request, Right.CHANGE)
         reservation = job.reserved
@@ -195,7 +187,6 @@ class ReservationServicer(reservations_pb2_grpc.ReservationServiceServicer):
         self, request: reservations_pb2.UpdateReservationRequest, context: object
     ) -> reservations_pb2.UpdateReservationResponse:
         """Changes a reservation's name, or who may log in."""
-        del context
         _check_user_id(request.user_id)
         lets_in = request.add_keys or request.add_editors
         job = await reservation_for(self._store, request, Right.ENTER if lets_in else Right.CHANGE)
@@ -206,7 +197,6 @@ class ReservationServicer(reservations_pb2_grpc.ReservationServiceServicer):
         self, request: reservations_pb2.NotifyReservationRequest, context: object
     ) -> reservations_pb2.NotifyReservationResponse:
         """Writes a text to the terminals of a reservation."""
-        del context
         _check_user_id(request.user_id)
         job = await reservation_for(self._store, request, Right.CHANGE)
         terminals = await self._changes.notify(job, request.text, request.user_id)
@@ -216,7 +206,6 @@ class ReservationServicer(reservations_pb2_grpc.ReservationServiceServicer):
         self, request: reservations_pb2.GetTunnelTargetRequest, context: object
     ) -> reservations_pb2.GetTunnelTargetResponse:
         """Says where the session of a reservation is."""
-        del context
         job = await reservation_for(self._store, request, Right.SEE)
         if not 0 <= request.node < job.spec.machines:
             raise InvalidFieldError("node", f"is {request.node}; {_machines_text(job)}")
@@ -229,7 +218,6 @@ class ReservationServicer(reservations_pb2_grpc.ReservationServiceServicer):
         self, request: reservations_pb2.FindTunnelTargetRequest, context: object
     ) -> reservations_pb2.FindTunnelTargetResponse:
         """Says where the session of a reservation is that a key may log in to."""
-        del context
         try:
             line = key_line(request.public_key)
         except KeyFault as fault:
@@ -262,7 +250,6 @@ class ReservationServicer(reservations_pb2_grpc.ReservationServiceServicer):
         self, request: reservations_pb2.GetReservationUsageRequest, context: object
     ) -> reservations_pb2.GetReservationUsageResponse:
         """Adds up the GPU time of reservations."""
-        del context
         begin = instant_from_proto(request.begin_time, "begin_time")
         end = instant_from_proto(request.end_time, "end_time")
         if not timedelta(0) < end - begin <= LONGEST_PERIOD:
@@ -277,7 +264,6 @@ class ReservationServicer(reservations_pb2_grpc.ReservationServiceServicer):
         self, request: reservations_pb2.GetCalendarRequest, context: object
     ) -> reservations_pb2.GetCalendarResponse:
         """Says what reservations have, and are to have."""
-        del context
         entries = await self._availability.calendar(request.gpu_type)
         return reservations_pb2.GetCalendarResponse(entries=[wire.calendar_entry_to_proto(one) for one in entries])
 
@@ -285,7 +271,6 @@ class ReservationServicer(reservations_pb2_grpc.ReservationServiceServicer):
         self, request: reservations_pb2.GetAvailabilityRequest, context: object
     ) -> reservations_pb2.GetAvailabilityResponse:
         """Says what could be reserved now."""
-        del context
         return reservations_pb2.GetAvailabilityResponse(
             gpu_types=[wire.availability_to_proto(one) for one in await self._availability.of(request.gpu_type)]
         )
