@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vocabulary.backoff import Backoff, Retries
+from vocabulary.backoff import Backoff, Retries, again_and_again, until
 
 SECOND = timedelta(seconds=1)
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -36,19 +36,45 @@ def test_pauses_between_retries_grow_until_the_window_is_over() -> None:
     assert pauses[10] is None
 
 
-async def test_it_waits_longer_after_each_failure_in_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
-    waited: list[float] = []
+@pytest.fixture
+def waited(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    seconds: list[float] = []
 
-    async def sleep(seconds: float) -> None:
-        waited.append(seconds)
+    async def sleep(pause: float) -> None:
+        seconds.append(pause)
 
     monkeypatch.setattr(asyncio, "sleep", sleep)
+    return seconds
+
+
+async def test_it_waits_longer_after_each_failure_in_a_row(waited: list[float]) -> None:
     retries = Retries(BACKOFF)
     for is_success in (False, False, True, False):
         if is_success:
             retries.reset()
         await retries.wait()
     assert waited == [0.05, 0.1, 0.05, 0.1]
+
+
+async def test_what_is_tried_until_it_is_done_is_not_tried_again(waited: list[float]) -> None:
+    answers = iter([False, False, True])
+
+    async def is_done() -> bool:
+        return next(answers)
+
+    await until(is_done, BACKOFF)
+    assert waited == [0.05, 0.1]
+
+
+async def test_work_goes_on_after_its_own_pause_or_after_a_longer_one_each_time_it_fails(waited: list[float]) -> None:
+    pauses: list[float | None] = [None, None, 7.0, None]
+
+    async def work() -> float | None:
+        return pauses.pop(0)
+
+    with pytest.raises(IndexError):
+        await again_and_again(work, BACKOFF)
+    assert waited == [0.05, 0.1, 7.0, 0.05]
 
 
 def test_a_success_begins_the_window_again() -> None:
