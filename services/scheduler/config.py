@@ -11,7 +11,7 @@ from pydantic_settings import SettingsConfigDict
 
 from servicekit.settings.amounts import mib_setting
 from servicekit.settings.config import LEADER_TERM, LeaderTerm, ServiceSettings
-from services.scheduler.jobs.reservation import LONGEST_PREPARING
+from services.scheduler.jobs.reservation import GRACE, LONGEST_PREPARING
 from services.scheduler.jobs.reservation_checks import Maintenance
 from vocabulary.limits import LONGEST_RUN
 from vocabulary.ports import USUAL_PORTS, usual_target
@@ -70,6 +70,8 @@ class SchedulerSettings(ServiceSettings):
     """Longest time of a reservation with all its extensions."""
     longest_reservation_wait: timedelta = timedelta(hours=48)
     """Longest time that a reservation waits for its GPUs before it is cancelled."""
+    reservation_grace: Annotated[timedelta, Field(ge=timedelta(0), le=GRACE)] = GRACE
+    """Time after the end of a reservation in which its session still lives. The calendar always leaves the most."""
     impossible_after: Annotated[timedelta, Field(ge=timedelta(0))] = timedelta(minutes=5)
     """Time after which a waiting job is cancelled that no machine, nor any that the pool may start, can take."""
     no_show_after: Annotated[timedelta, Field(ge=timedelta(0))] = timedelta(hours=1)

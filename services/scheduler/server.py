@@ -271,7 +271,7 @@ async def build(  # noqa: PLR0915 - one statement for each part
     pool, billing, executors = (
         Pool(vmpool_channel),
         Billing(billing_channel, settings.longest_run),
-        Executors(settings.longest_run),
+        Executors(settings.longest_run, settings.reservation_grace),
     )
     dated = DatedBook(waiting, running, inventory, clock, settings.longest_run, settings.dated_share)
     situations = Situations(book, usage, waiting, running, inventory, clock, settings.longest_run, placements, dated)

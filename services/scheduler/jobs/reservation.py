@@ -18,7 +18,7 @@ from services.scheduler.jobs.states import JobState
 from vocabulary.ssh_keys import Key
 
 GRACE = timedelta(seconds=120)
-"""Time after the end of a reservation in which its session still lives."""
+"""Longest time after the end of a reservation in which its session still lives: so much is left free behind it."""
 SILENCE_AFTER_END = timedelta(minutes=10)
 """A machine that has not told the end of a session so long after it is lost."""
 LONGEST_PREPARING = timedelta(hours=1)

@@ -58,10 +58,11 @@ class RunUnknownError(ExecutorError):
 
 
 class Executors:
-    """Client of all executors."""
+    """Client of all executors. `grace` is the time for which sessions live on after their end."""
 
-    def __init__(self, longest_run: timedelta) -> None:
+    def __init__(self, longest_run: timedelta, grace: timedelta = GRACE) -> None:
         self._longest_run = longest_run
+        self._grace = grace
         self._channels: OrderedDict[str, grpc.aio.Channel] = OrderedDict()
 
     async def run(
@@ -126,7 +127,7 @@ class Executors:
             keys=_keys_of(reservation),
             end_time=instant_to_proto(end_time),
             lasts=duration_to_proto(reservation.lasts),
-            grace=duration_to_proto(GRACE),
+            grace=duration_to_proto(self._grace),
             environment={"WAVEPOOL_RESERVATION": job.job_id},
             after_seq=reservation.nodes[rank - 1].seq if rank else job.run_seq,
             request_id=job.request_id,

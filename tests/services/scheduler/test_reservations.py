@@ -761,6 +761,18 @@ async def test_its_owner_who_extends_it_is_there(tmp_path: Path, user: str, stay
             assert "nor did its owner extend it" in events[-1].ended.message
 
 
+@pytest.mark.parametrize("grace", [GRACE, timedelta(0)])
+async def test_its_session_lives_on_after_its_end_for_as_long_as_the_operator_says(
+    tmp_path: Path, grace: timedelta
+) -> None:
+    async with scripted_cluster(tmp_path, reservation_grace=grace) as cluster:
+        await cluster.pool.tell("machine-1", "WARM")
+        await cluster.start()
+        await active(cluster)
+        (session,) = cluster.sessions.sessions.values()
+        assert session.request.grace.ToTimedelta() == grace
+
+
 async def test_nobody_who_logs_in_ends_it_after_a_warning_and_the_owner_reads_why(tmp_path: Path) -> None:
     async with scripted_cluster(tmp_path, no_show_after=timedelta(milliseconds=500)) as cluster:
         await cluster.pool.tell("machine-1", "WARM")
