@@ -31,8 +31,8 @@ from services.executor.core.problem_host.interpreter import INSTALLED
 from services.executor.devices.gfx942.hip_files import find
 from services.executor.devices.gfx942.toolchain import cache_folder
 from services.executor.sandboxes.limits.cgroup_place import cgroup_parents
-from services.executor.sessions.build_sandbox import missing_for_builds
-from services.executor.sessions.network import missing_for_network
+from services.executor.sessions.network.session_network import missing_for_network
+from services.executor.sessions.root.build_sandbox import missing_for_builds
 from tests.dstack_lab.server_python import server_python
 from tests.freezer import can_freeze
 from tests.identity_provider.running_provider import MODULES

@@ -31,10 +31,10 @@ from services.executor.machine.kept_secret import kept_secret
 from services.executor.machine.signing import Signer
 from services.executor.runs.admission import Capacity
 from services.executor.sandboxes.sandbox import Mount
-from services.executor.sessions.destinations import Destinations, denied_network, reachable_network
 from services.executor.sessions.disk import DiskRules
-from services.executor.sessions.kept_home import SnapshotRules
-from services.executor.sessions.shared_folders import shared_folder
+from services.executor.sessions.homes.kept_home import SnapshotRules
+from services.executor.sessions.network.destinations import Destinations, denied_network, reachable_network
+from services.executor.sessions.root.shared_folders import shared_folder
 from vocabulary.ports import USUAL_PORTS
 
 _ADMIN_TOKEN_FILE = "executor-admin-token"  # noqa: S105  a file's name

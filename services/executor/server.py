@@ -60,10 +60,10 @@ from services.executor.service import ExecutorServicer
 from services.executor.session_service import SessionServicer
 from services.executor.sessions import errors as session_errors
 from services.executor.sessions.all_sessions import Disks, Sessions
-from services.executor.sessions.bubblewrap_session import open_bubblewrap_session
-from services.executor.sessions.build_sandbox import BubblewrapBuildSandbox, missing_for_builds
 from services.executor.sessions.disk_watch import DiskWatch
-from services.executor.sessions.image_root import overlay_fault
+from services.executor.sessions.root.bubblewrap_session import open_bubblewrap_session
+from services.executor.sessions.root.build_sandbox import BubblewrapBuildSandbox, missing_for_builds
+from services.executor.sessions.root.image_root import overlay_fault
 from services.executor.sessions.session_sandbox import SessionSandbox
 from services.executor.wire.capabilities import Capabilities
 from services.executor.wire.requests import RunDecoder

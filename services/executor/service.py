@@ -21,7 +21,7 @@ from services.executor.runs.admission import Admission
 from services.executor.runs.all_runs import Runs
 from services.executor.runs.run import Run
 from services.executor.sessions.all_sessions import Sessions
-from services.executor.sessions.network import outer_addresses
+from services.executor.sessions.network.session_network import outer_addresses
 from services.executor.wire.capabilities import Capabilities
 from services.executor.wire.requests import RunDecoder, instant
 

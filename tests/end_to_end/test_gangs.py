@@ -16,7 +16,7 @@ from typing import Any
 import asyncssh
 import pytest
 
-from services.executor.sessions.gang import SSH_PORT
+from services.executor.sessions.gang.ports import SSH_PORT
 from tests.end_to_end.test_reservations import RESERVATIONS, SUPERVISOR, Person, below_executors, ended
 from tests.end_to_end.wavepool_processes import Wavepool, start, until
 from vocabulary.money import MICROS_PER_DOLLAR, price_of

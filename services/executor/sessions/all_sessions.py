@@ -22,6 +22,7 @@ from services.executor.leases.errors import InvalidFieldError, NoRoomError
 from services.executor.machine.host_facts import HostFacts
 from services.executor.runs.admission import Admission
 from services.executor.runs.health_check import HealthCheck
+from services.executor.sessions.access.welcome import Welcome, software_of
 from services.executor.sessions.disk_watch import DiskWatch
 from services.executor.sessions.errors import (
     HomeInUseError,
@@ -31,11 +32,10 @@ from services.executor.sessions.errors import (
     SessionConflictError,
     UnknownSessionError,
 )
-from services.executor.sessions.kept_home import DiskSpec, KeptHome, SnapshotRules
+from services.executor.sessions.homes.kept_home import DiskSpec, KeptHome, SnapshotRules
 from services.executor.sessions.session import Images, Session, SessionSpec
 from services.executor.sessions.session_sandbox import SandboxOrder, SessionSandbox
 from services.executor.sessions.share import Share
-from services.executor.sessions.welcome import Welcome, software_of
 from vocabulary.slots import EIGHTHS_PER_GPU
 
 log = logging.get_logger(__name__)

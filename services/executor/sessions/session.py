@@ -26,7 +26,8 @@ from services.executor.leases.lease import Lease
 from services.executor.runs.admission import EndReason, Place
 from services.executor.runs.event_log import EventLog
 from services.executor.sandboxes.sandbox import SandboxError
-from services.executor.sessions.build_log import BuildLog
+from services.executor.sessions.access.session_files import COMMAND, COMMAND_OUTPUT, USER
+from services.executor.sessions.access.tunnel import Tunnel
 from services.executor.sessions.disk import DiskUse
 from services.executor.sessions.errors import (
     NoDiskError,
@@ -35,12 +36,11 @@ from services.executor.sessions.errors import (
     TooManyConnectionsError,
     UnknownSessionError,
 )
-from services.executor.sessions.gang import Gang
-from services.executor.sessions.kept_home import DiskSpec, KeptHome
-from services.executor.sessions.session_files import COMMAND, COMMAND_OUTPUT, USER
+from services.executor.sessions.gang.gang import Gang
+from services.executor.sessions.homes.kept_home import DiskSpec, KeptHome
+from services.executor.sessions.root.build_log import BuildLog
 from services.executor.sessions.session_sandbox import OpenSandbox, Report, SandboxOrder, SessionSandbox
 from services.executor.sessions.timetable import Timetable
-from services.executor.sessions.tunnel import Tunnel
 from vocabulary.image_references import ImageReference
 from vocabulary.ssh_keys import Key
 

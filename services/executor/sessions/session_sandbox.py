@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Protocol
 
 from services.executor.images.image_store import Image
-from services.executor.sessions.gang import Gang
+from services.executor.sessions.gang.gang import Gang
 from services.executor.sessions.share import Share
 from vocabulary.ssh_keys import Key
 
@@ -55,7 +55,7 @@ class SandboxOrder:
 
 
 class OpenSandbox(Protocol):
-    """A session's sandbox, whose first program (`sandboxed/supervisor.py`) takes orders."""
+    """A session's sandbox, whose first program (`access/sandboxed/supervisor.py`) takes orders."""
 
     @property
     def host_key(self) -> str:

@@ -15,8 +15,8 @@ from services.executor.images.builder import BuildContext
 from services.executor.leases.authentication import Caller
 from services.executor.leases.errors import InvalidFieldError
 from services.executor.leases.lease import Lease
-from services.executor.sessions.gang import Gang, Node, gang_faults
-from services.executor.sessions.kept_home import DiskSpec
+from services.executor.sessions.gang.gang import Gang, Node, gang_faults
+from services.executor.sessions.homes.kept_home import DiskSpec
 from services.executor.sessions.session import SessionSpec
 from services.executor.wire.requests import Violations, instant, slot_from_proto, slot_violations, token_violations
 from vocabulary.build_contexts import context_digest

@@ -17,10 +17,10 @@ from services.executor.images.errors import ImageError
 from services.executor.images.image_store import Image, ImageStore
 from services.executor.images.registries import Registries
 from services.executor.sandboxes.bubblewrap.sandbox import BubblewrapSandbox
-from services.executor.sessions.build_sandbox import BubblewrapBuildSandbox
-from services.executor.sessions.destinations import Destinations
-from services.executor.sessions.image_root import overlay_fault
-from services.executor.sessions.network import outer_addresses
+from services.executor.sessions.network.destinations import Destinations
+from services.executor.sessions.network.session_network import outer_addresses
+from services.executor.sessions.root.build_sandbox import BubblewrapBuildSandbox
+from services.executor.sessions.root.image_root import overlay_fault
 from tests.build_contexts import build_context
 from tests.image_registry import ImageRegistry, busybox, file, link, running_registry
 from tests.services.executor.images.test_image_store import MIB, RULES

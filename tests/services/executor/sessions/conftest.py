@@ -20,8 +20,8 @@ from services.executor.devices.cpu.cpu_device import CpuDevice
 from services.executor.devices.device import DeviceDescription
 from services.executor.sandboxes.sandbox import Command, Mount
 from services.executor.server import ExecutorServer
-from services.executor.sessions.bubblewrap_session import BubblewrapSession, open_bubblewrap_session
-from services.executor.sessions.destinations import Destinations
+from services.executor.sessions.network.destinations import Destinations
+from services.executor.sessions.root.bubblewrap_session import BubblewrapSession, open_bubblewrap_session
 from tests.needs import REPOSITORY
 from tests.services.executor.client import StartExecutor
 from tests.services.executor.sessions.session_client import Access, Person, SessionClient, session_request

@@ -19,7 +19,7 @@ from google.protobuf.duration_pb2 import Duration
 from wavepool.executor.v1 import inventory_pb2, session_pb2, session_pb2_grpc
 
 from servicekit.rpc.proto_time import instant_to_proto
-from services.executor.sessions.session_files import KEEP
+from services.executor.sessions.access.session_files import KEEP
 from tests.services.executor.client import ADMIN_TOKEN, LEASE_TOKEN
 from tests.ssh_keys import new_key
 

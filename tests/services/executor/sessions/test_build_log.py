@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from services.executor.sessions.build_log import CUT, MOST_EVENTS, BuildLog
+from services.executor.sessions.root.build_log import CUT, MOST_EVENTS, BuildLog
 
 
 class Told:

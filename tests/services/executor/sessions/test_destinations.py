@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from services.executor.config import ExecutorSettings
-from services.executor.sessions.destinations import Destinations, own_networks
-from services.executor.sessions.network import own_addresses
+from services.executor.sessions.network.destinations import Destinations, own_networks
+from services.executor.sessions.network.session_network import own_addresses
 
 ADDRESSES = st.integers(0, 2**32 - 1).map(IPv4Address)
 NETWORKS = st.builds(

@@ -16,8 +16,8 @@ from servicekit.clock import ManualClock
 from services.executor.config import ExecutorSettings
 from services.executor.devices.cpu.cpu_device import CpuDevice
 from services.executor.sandboxes.limits.file_tree import allocated_bytes, removed_bytes
-from services.executor.sessions.bubblewrap_session import open_bubblewrap_session
 from services.executor.sessions.disk import DiskRules, DiskUse, session_to_end
+from services.executor.sessions.root.bubblewrap_session import open_bubblewrap_session
 from tests.services.executor.client import StartExecutor, refusal
 from tests.services.executor.sessions.conftest import SLOTS, Machine
 from tests.services.executor.sessions.session_client import Person, SessionClient, session_request

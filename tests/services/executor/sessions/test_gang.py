@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.executor.sessions.gang import FREE_PORTS, PORTS, SSH_PORT, Gang, Node, gang_faults
+from services.executor.sessions.gang.gang import Gang, Node, gang_faults
+from services.executor.sessions.gang.ports import FREE_PORTS, PORTS, SSH_PORT
 from vocabulary.gang_nodes import MOST_NODES, node_name
 
 THREE = Gang("g1", 1, tuple(Node(f"node-{n}", IPv4Address(f"10.128.0.{n + 1}")) for n in range(3)), b"s" * 32)

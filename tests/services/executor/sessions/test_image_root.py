@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from services.executor.sandboxes.sandbox import SandboxError
-from services.executor.sessions.image_root import Tools, programs_of_sshd
-from services.executor.sessions.session_files import SessionFiles
+from services.executor.sessions.access.session_files import SessionFiles
+from services.executor.sessions.root.image_root import Tools, programs_of_sshd
 
 
 def program(folder: Path, script: str) -> str:

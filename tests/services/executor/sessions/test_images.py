@@ -19,10 +19,10 @@ import pytest
 from wavepool.executor.v1 import session_pb2
 
 from servicekit.clock import ManualClock
-from services.executor.sessions import bubblewrap_session
-from services.executor.sessions.bubblewrap_session import BubblewrapSession, open_bubblewrap_session
-from services.executor.sessions.destinations import Destinations
-from services.executor.sessions.network import outer_addresses
+from services.executor.sessions.network.destinations import Destinations
+from services.executor.sessions.network.session_network import outer_addresses
+from services.executor.sessions.root import bubblewrap_session
+from services.executor.sessions.root.bubblewrap_session import BubblewrapSession, open_bubblewrap_session
 from tests.build_contexts import build_context
 from tests.image_registry import BUSYBOX, ImageRegistry, busybox, file, link, running_registry
 from tests.services.executor.client import StartExecutor

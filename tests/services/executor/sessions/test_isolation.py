@@ -17,7 +17,7 @@ from services.executor.machine.host_facts import HostFacts
 from services.executor.machine.pool_watch import RECHECK_SECONDS, PoolGoneError
 from services.executor.sandboxes.limits.cgroup_place import cgroup_of, cgroup_parents
 from services.executor.sandboxes.process_tree import descendants
-from services.executor.sessions.bubblewrap_session import open_bubblewrap_session
+from services.executor.sessions.root.bubblewrap_session import open_bubblewrap_session
 from tests.services.executor.client import StartExecutor, until
 from tests.services.executor.sessions.conftest import NODES, SLOTS, Machine
 from tests.services.executor.sessions.session_client import Access, Person, SessionClient, session_request

@@ -14,7 +14,7 @@ from wavepool.executor.v1 import session_pb2
 from servicekit.clock import ManualClock
 from services.executor.devices.cpu.cpu_device import CpuDevice
 from services.executor.disks.restic_store import ResticStore
-from services.executor.sessions.bubblewrap_session import open_bubblewrap_session
+from services.executor.sessions.root.bubblewrap_session import open_bubblewrap_session
 from tests.services.executor.client import StartExecutor, refusal
 from tests.services.executor.sessions.conftest import Machine
 from tests.services.executor.sessions.session_client import Access, Person, SessionClient, session_request

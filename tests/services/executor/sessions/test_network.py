@@ -27,10 +27,10 @@ from servicekit.clock import ManualClock, SystemClock
 from servicekit.rpc.proto_time import instant_to_proto
 from services.executor.devices.cpu.cpu_device import CpuDevice
 from services.executor.sandboxes.process_tree import descendants
-from services.executor.sessions import bubblewrap_session
-from services.executor.sessions.bubblewrap_session import open_bubblewrap_session
-from services.executor.sessions.destinations import Destinations
-from services.executor.sessions.network import own_addresses
+from services.executor.sessions.network.destinations import Destinations
+from services.executor.sessions.network.session_network import own_addresses
+from services.executor.sessions.root import bubblewrap_session
+from services.executor.sessions.root.bubblewrap_session import open_bubblewrap_session
 from tests.services.executor.client import Client, StartExecutor, until
 from tests.services.executor.sessions.conftest import SLOTS, SYSTEM_PYTHON, Machine
 from tests.services.executor.sessions.session_client import Access, Person, SessionClient, session_request
@@ -441,7 +441,7 @@ async def test_a_machine_without_slirp4netns_has_sessions_without_a_network_and_
     clock: ManualClock,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("services.executor.sessions.network._PROGRAMS", {"slirp5netns": "slirp5netns"})
+    monkeypatch.setattr("services.executor.sessions.network.session_network._PROGRAMS", {"slirp5netns": "slirp5netns"})
     sandbox = await open_bubblewrap_session(CpuDevice(), tmp_path, Destinations())
     server, client = await start_executor(session_sandbox=sandbox, clock=clock)
     sessions = SessionClient(server.port, client.channel)

@@ -16,10 +16,10 @@ from wavepool.executor.v1 import executor_pb2, executor_pb2_grpc, inventory_pb2,
 
 from servicekit.clock import ManualClock
 from servicekit.rpc.channels import open_channel
-from services.executor.sessions.bubblewrap_session import open_bubblewrap_session
-from services.executor.sessions.destinations import Destinations
-from services.executor.sessions.gang import FREE_PORTS, PORTS, SSH_PORT
-from services.executor.sessions.network import outer_addresses
+from services.executor.sessions.gang.ports import FREE_PORTS, PORTS, SSH_PORT
+from services.executor.sessions.network.destinations import Destinations
+from services.executor.sessions.network.session_network import outer_addresses
+from services.executor.sessions.root.bubblewrap_session import open_bubblewrap_session
 from tests.services.executor.client import LEASE_TOKEN, StartExecutor
 from tests.services.executor.sessions.conftest import SLOTS, Machine, TwoGpus
 from tests.services.executor.sessions.session_client import Access, Person, SessionClient, session_request

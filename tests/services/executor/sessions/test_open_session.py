@@ -16,8 +16,9 @@ from services.executor.core.model.job import CoreJob
 from services.executor.devices.cpu.cpu_device import CpuDevice
 from services.executor.devices.inventory import DeviceFacts
 from services.executor.sandboxes.limits.sandbox_user import SandboxUser
-from services.executor.sessions import bubblewrap_session, session
-from services.executor.sessions.bubblewrap_session import open_bubblewrap_session
+from services.executor.sessions import session
+from services.executor.sessions.root import bubblewrap_session
+from services.executor.sessions.root.bubblewrap_session import open_bubblewrap_session
 from submissions.modes import Mode
 from tests.services.executor.client import QUICK, Client, StartExecutor, held, refusal, request
 from tests.services.executor.scripted_machine import ScriptedMachine

@@ -11,7 +11,7 @@ from servicekit.clock import ManualClock
 from services.executor.config import ExecutorSettings
 from services.executor.devices.cpu.cpu_device import CpuDevice
 from services.executor.sandboxes.sandbox import Mount
-from services.executor.sessions.bubblewrap_session import open_bubblewrap_session
+from services.executor.sessions.root.bubblewrap_session import open_bubblewrap_session
 from tests.services.executor.client import StartExecutor
 from tests.services.executor.sessions.conftest import Machine
 from tests.services.executor.sessions.session_client import Person, SessionClient

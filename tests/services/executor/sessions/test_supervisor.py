@@ -17,8 +17,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.executor.sessions.sandboxed.supervisor import MESSAGE_BYTES, from_the_top
-from services.executor.sessions.session_files import SUPERVISOR
+from services.executor.sessions.access.sandboxed.supervisor import MESSAGE_BYTES, from_the_top
+from services.executor.sessions.access.session_files import SUPERVISOR
 
 SSHD = """#!/bin/sh
 [ "$1" = -t ] && exit 0

@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Iterable
 
 import pytest
 
-from services.executor.sessions.tunnel import Tunnel
+from services.executor.sessions.access.tunnel import Tunnel
 from tests.services.executor.client import until
 
 CHUNK = b"x" * 65536
@@ -61,7 +61,7 @@ async def test_the_packets_of_a_file_go_on_together_and_what_people_type_at_once
             for _ in range(3):
                 await asyncio.sleep(0)
 
-    monkeypatch.setattr("services.executor.sessions.tunnel._more_comes", three_more_come)
+    monkeypatch.setattr("services.executor.sessions.access.tunnel._more_comes", three_more_come)
     with theirs:
         first = asyncio.create_task(anext(outgoing))
         await loop.sock_sendall(theirs, b"$ ")

@@ -9,8 +9,8 @@ import pytest
 
 from servicekit.rpc.proto_time import instant_to_proto
 from services.executor.devices.inventory import DeviceFacts, GpuFacts
+from services.executor.sessions.access.welcome import Welcome, software_of
 from services.executor.sessions.share import Share
-from services.executor.sessions.welcome import Welcome, software_of
 from tests.services.executor.sessions.conftest import Machine
 from tests.services.executor.sessions.session_client import Person
 

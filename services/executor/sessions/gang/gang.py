@@ -16,12 +16,6 @@ from vocabulary.gang_nodes import FEWEST_NODES, MOST_NODES, SEED_BYTES
 HOSTFILE = "/session/hostfile"
 MASTER_PORT = 29500
 """torchrun's own default."""
-PORTS = range(29300, 29812)
-"""TCP ports at which programs of a node are reached: enough for launchers and libraries, below those that machines use
-for their own connections. 29400 and 29500 are launchers' defaults."""
-SSH_PORT = PORTS[0]
-FREE_PORTS = PORTS[256:]
-"""Those that programs get which ask for any port."""
 _LABEL = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 
 

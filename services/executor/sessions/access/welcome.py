@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from services.executor.devices.inventory import DeviceFacts
-from services.executor.sessions.session_files import HOME, WORKSPACE
+from services.executor.sessions.access.session_files import HOME, WORKSPACE
 from services.executor.sessions.share import Share
 
 _MIB_PER_GIB = 1024

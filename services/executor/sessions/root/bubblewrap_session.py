@@ -49,13 +49,7 @@ from services.executor.sandboxes.process_tree import tree_pids
 from services.executor.sandboxes.running_sandbox import SandboxParts
 from services.executor.sandboxes.sandbox import Command, Limits, Mount, SandboxError
 from services.executor.sandboxes.seccomp import seccomp_filter
-from services.executor.sessions.destinations import Destinations, NetworkPlan
-from services.executor.sessions.errors import SilentSessionError
-from services.executor.sessions.gang import SSH_PORT, Gang
-from services.executor.sessions.guardian import Guardian
-from services.executor.sessions.image_root import Overlay, Tools, overlay_fault, programs_of_sshd
-from services.executor.sessions.network import SessionNetwork, missing_for_network, open_network, own_addresses
-from services.executor.sessions.session_files import (
+from services.executor.sessions.access.session_files import (
     COMMAND_OUTPUT,
     HOME,
     IN_SANDBOX,
@@ -66,9 +60,21 @@ from services.executor.sessions.session_files import (
     WORKSPACE,
     SessionFiles,
 )
+from services.executor.sessions.errors import SilentSessionError
+from services.executor.sessions.gang.gang import Gang
+from services.executor.sessions.gang.ports import SSH_PORT
+from services.executor.sessions.network.destinations import Destinations, NetworkPlan
+from services.executor.sessions.network.session_network import (
+    SessionNetwork,
+    missing_for_network,
+    open_network,
+    own_addresses,
+)
+from services.executor.sessions.root.guardian import Guardian
+from services.executor.sessions.root.image_root import Overlay, Tools, overlay_fault, programs_of_sshd
+from services.executor.sessions.root.shared_folders import shared_folders_fault, shared_folders_note
 from services.executor.sessions.session_sandbox import OnReport, Report, SandboxOrder, SessionGap
 from services.executor.sessions.share import Share
-from services.executor.sessions.shared_folders import shared_folders_fault, shared_folders_note
 from vocabulary.ssh_keys import Key
 
 _PYTHON = Path("/usr/bin/python3")

@@ -25,7 +25,7 @@ from services.executor.core.sandbox.scratch import ScratchFolder
 from services.executor.disks.restic_store import ResticStore
 from services.executor.disks.snapshot import Base, DiskError, DiskLimits, DiskOwner, Snapshot
 from services.executor.sandboxes.limits.file_tree import tree_size
-from services.executor.sessions.guardian import Guardian
+from services.executor.sessions.root.guardian import Guardian
 
 log = logging.get_logger(__name__)
 

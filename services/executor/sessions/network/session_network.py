@@ -6,7 +6,7 @@ in the session's network namespace make unreachable what is denied (`destination
 change routes: they have no capability, and can make no user namespace in which they would.
 
 A node's session has its machine's address, as libraries tell the others which one their device has. slirp4netns
-listens at some ports of it on the machine, and passes their connections on to the session (`gang.py`).
+listens at some ports of it on the machine, and passes their connections on to the session (`gang/ports.py`).
 
 slirp4netns runs in the session's control group. It ends with the pipe that this process holds, so it outlives neither
 the session nor the executor.
@@ -16,10 +16,8 @@ from __future__ import annotations
 
 import asyncio
 import fcntl
-import json
 import os
 import shutil
-import socket
 import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AsyncExitStack, ExitStack
@@ -31,8 +29,8 @@ from services.executor.sandboxes.bubblewrap.tree import in_cgroups
 from services.executor.sandboxes.child import Child, pipe_reader
 from services.executor.sandboxes.output import Capture, capture
 from services.executor.sandboxes.sandbox import SandboxError
-from services.executor.sessions.destinations import NetworkPlan, own_networks
-from services.executor.sessions.gang import FREE_PORTS, PORTS
+from services.executor.sessions.gang.ports import FREE_PORTS, pass_ports_on
+from services.executor.sessions.network.destinations import NetworkPlan, own_networks
 
 log = logging.get_logger(__name__)
 
@@ -108,7 +106,7 @@ class SessionNetwork:
     async def become_node(self, address: IPv4Address, gateway: IPv4Address, orders: Path) -> None:
         """Take the machine's address, and have its ports passed on; raises SandboxError, OSError."""
         await self._way.take_address(address, gateway)
-        await asyncio.to_thread(_pass_ports_on, orders, address)
+        await asyncio.to_thread(pass_ports_on, orders, address)
 
     async def close(self) -> None:
         """End the network, and wait for its end."""
@@ -180,20 +178,6 @@ async def _open_network(
         cleanup.pop_all()
         return SessionNetwork(way, child, captured, plan.unreachable)
     raise AssertionError
-
-
-def _pass_ports_on(orders: Path, address: IPv4Address) -> None:
-    """Let slirp4netns listen at the ports of a node; raises SandboxError, OSError."""
-    for port in PORTS:
-        ends = {"host_addr": str(address), "host_port": port, "guest_addr": str(address), "guest_port": port}
-        with socket.socket(socket.AF_UNIX) as connection:
-            connection.settimeout(_READY_SECONDS)
-            connection.connect(str(orders))
-            connection.sendall(json.dumps({"execute": "add_hostfwd", "arguments": {"proto": "tcp", **ends}}).encode())
-            connection.shutdown(socket.SHUT_WR)
-            answer = connection.recv(_OUTPUT_BYTES)
-        if b"error" in answer or not answer:
-            raise SandboxError(f"slirp4netns cannot listen at port {port} of {address}, which a node needs")
 
 
 class WayIn:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Network, collapse_addresses, ip_network
 
-from services.executor.sessions.gang import Gang
+from services.executor.sessions.gang.gang import Gang
 
 _ALWAYS_DENIED = {
     IPv4Network("0.0.0.0/8"): "is this machine",

@@ -15,7 +15,8 @@ from pathlib import Path
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 
-from services.executor.sessions.gang import SSH_PORT, Gang
+from services.executor.sessions.gang.gang import Gang
+from services.executor.sessions.gang.ports import SSH_PORT
 from vocabulary.ssh_keys import Key, authorized_keys
 
 USER = "dev"

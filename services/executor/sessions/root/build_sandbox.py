@@ -33,8 +33,8 @@ from services.executor.sandboxes.process_tree import tree_pids
 from services.executor.sandboxes.running_sandbox import SandboxParts, WaitingSandbox, whole_or_nothing
 from services.executor.sandboxes.sandbox import Command, Exit, Limits, Mount, OutputListener, SandboxError
 from services.executor.sandboxes.seccomp import seccomp_filter
-from services.executor.sessions.destinations import Destinations, NetworkPlan
-from services.executor.sessions.network import missing_for_network, open_network, own_addresses, program
+from services.executor.sessions.network.destinations import Destinations, NetworkPlan
+from services.executor.sessions.network.session_network import missing_for_network, open_network, own_addresses, program
 
 _PACKAGES = {"buildah": "buildah", "tar": "tar", "bwrap": "bubblewrap"}
 _CAPABILITIES = (

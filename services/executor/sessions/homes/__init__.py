@@ -1,0 +1,1 @@
+"""Homes of sessions: empty ones, those that a machine keeps, and those that are disks."""

@@ -1,0 +1,1 @@
+"""The network of a session: what it reaches, and the programs that make it."""
