@@ -27,6 +27,7 @@ from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import Any, cast
 
+from servicekit.cancellation import uncut
 from servicekit.whole_file import write_whole
 from services.executor.core.sandbox.scratch import ScratchFolder
 from services.executor.disks import home_scan
@@ -209,23 +210,17 @@ class ResticStore:
         with ExitStack() as stack:
             texts = (owner.password, _SSH_CONFIG) if self._ssh else (owner.password,)
             given = [_readable(text, stack) for text in texts]
-            starting = asyncio.ensure_future(
-                asyncio.create_subprocess_exec(
-                    *self._sandbox(owner, home, *given),
-                    *(cast("str", shutil.which("restic")), *words),
-                    stdin=asyncio.subprocess.DEVNULL,
-                    stdout=asyncio.subprocess.PIPE,
-                    stderr=asyncio.subprocess.PIPE,
-                    env=self._environment(owner),
-                    pass_fds=given,
-                    start_new_session=True,
-                )
+            starting = asyncio.create_subprocess_exec(
+                *self._sandbox(owner, home, *given),
+                *(cast("str", shutil.which("restic")), *words),
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.PIPE,
+                env=self._environment(owner),
+                pass_fds=given,
+                start_new_session=True,
             )
-            try:
-                process = await asyncio.shield(starting)
-            except asyncio.CancelledError:
-                await _end(await starting)
-                raise
+            process = await uncut(starting, _end)
         try:
             output, errors = await process.communicate()
         finally:

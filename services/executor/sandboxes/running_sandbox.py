@@ -9,8 +9,9 @@ from collections.abc import Awaitable
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
+from servicekit.cancellation import uncut
 from services.executor.sandboxes.limits.cgroup import CgroupCounters
 from services.executor.sandboxes.limits.watchdog import Excess, Watchdog
 from services.executor.sandboxes.output import Capture
@@ -120,7 +121,7 @@ class WaitingSandbox:
                 await self._running.kill()
             return
         self._ending = self._ending or asyncio.create_task(self._parts.end())
-        await _to_its_end(self._ending)
+        await uncut(self._ending)
 
 
 class RunningSandbox:
@@ -138,7 +139,7 @@ class RunningSandbox:
     async def kill(self) -> None:
         """End the whole tree at once, even if the caller is cancelled meanwhile."""
         self._killed.set()
-        await _to_its_end(self._life)
+        await uncut(self._life)
 
     def owns(self, pid: int) -> bool:
         """True if this live process belongs to the sandbox."""
@@ -176,24 +177,14 @@ class RunningSandbox:
         return replace(end, peak_memory_mib=peak_memory_mib, processes_refused=refused, unkillable=not is_gone)
 
 
-async def _to_its_end(ending: asyncio.Task[Any]) -> None:
-    """Wait for the task; a caller that is cancelled meanwhile waits as well, lest the loop ends before the task."""
-    try:
-        await asyncio.shield(ending)
-    except asyncio.CancelledError:
-        await asyncio.wait({ending})
-        raise
-
-
 async def whole_or_nothing(preparing: Awaitable[PreparedT]) -> PreparedT:
     """Return the sandbox; if the caller is cancelled meanwhile, it is discarded."""
-    making = asyncio.ensure_future(preparing)
-    try:
-        return await asyncio.shield(making)
-    except asyncio.CancelledError:
+
+    async def discard(prepared: PreparedT) -> None:
         with suppress(SandboxError):
-            await (await making).discard()
-        raise
+            await prepared.discard()
+
+    return await uncut(preparing, discard)
 
 
 async def started(

@@ -14,6 +14,7 @@ from wavepool.scheduler.v1.reservations_pb2 import CreateReservationRequest, Quo
 from wavepool.scheduler.v1.scheduler_pb2 import SubmitJobRequest
 
 from problems.kit.definition import Problem
+from servicekit.cancellation import uncut
 from servicekit.clock import Clock, new_id
 from servicekit.request_id import current_request_id
 from services.scheduler import metrics
@@ -46,7 +47,6 @@ from services.scheduler.queue.explanation import Explainer
 from services.scheduler.queue.forecast import Forecast, Standing
 from services.scheduler.queue.plugins import Placements
 from services.scheduler.queue.queue_book import QueueBook
-from services.scheduler.queue.uncut import uncut
 from services.scheduler.queue.waiting import WaitingJobs
 from services.scheduler.store.job_store import JobStore
 from services.scheduler.wire import payloads

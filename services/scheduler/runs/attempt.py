@@ -10,6 +10,7 @@ from datetime import timedelta
 from wavepool.executor.v1.run_event_pb2 import Finished, RunEvent
 from wavepool.submission.v1.submission_pb2 import Submission
 
+from servicekit.cancellation import uncut
 from servicekit.clock import Clock
 from services.scheduler import metrics
 from services.scheduler.config import SchedulerSettings
@@ -26,7 +27,6 @@ from services.scheduler.peers.executors import (
 from services.scheduler.peers.peers import Peers
 from services.scheduler.peers.pool import LeaseGoneError, PoolError
 from services.scheduler.queue.batching import batches
-from services.scheduler.queue.uncut import uncut
 from services.scheduler.runs.leased_attempt import AttemptLostError, Duty, Held, LeasedAttempt, check_contiguous
 from services.scheduler.store.job_store import JobStore
 from services.scheduler.wire import payloads

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
 
+from servicekit.cancellation import uncut
 from servicekit.clock import Clock
 from servicekit.logging import get_logger
 from services.scheduler.jobs.errors import StaleJobError
@@ -14,7 +15,6 @@ from services.scheduler.jobs.outcome import Ending, never_possible, too_late
 from services.scheduler.jobs.states import WAITING_STATES, JobState
 from services.scheduler.queue.dated_book import DatedBook
 from services.scheduler.queue.explanation import Explainer
-from services.scheduler.queue.uncut import uncut
 from services.scheduler.queue.waiting import Lane, WaitingJobs
 from services.scheduler.runs.job_runner import JobRunner
 from services.scheduler.store.job_store import JobStore

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
+from servicekit.cancellation import uncut
 from services.executor.core.model.failure import Failure, InfrastructureFailure
 from services.executor.sandboxes.sandbox import (
     Command,
@@ -27,12 +27,8 @@ async def running(
     If a Failure ends the context, it says whether processes are left that cannot be killed. Otherwise, if
     such processes are left, an InfrastructureFailure is raised.
     """
-    starting = asyncio.ensure_future(sandbox.start(command, limits, on_output))
     try:
-        process = await asyncio.shield(starting)
-    except asyncio.CancelledError:
-        await (await starting).kill()
-        raise
+        process = await uncut(sandbox.start(command, limits, on_output), lambda begun: begun.kill())
     except SandboxError as error:
         raise _sandbox_failure(error) from error
     try:

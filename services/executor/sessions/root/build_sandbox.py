@@ -100,7 +100,7 @@ class BubblewrapBuildSandbox:
         try:
             return await running.wait()
         finally:
-            await asyncio.shield(running.kill())
+            await running.kill()
 
     async def _prepare(self, folder: Path, arguments: list[str], limits: Limits) -> WaitingSandbox:
         plan = self._destinations.plan(own_addresses()) if self._destinations and not missing_for_network() else None

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
 
+from servicekit.cancellation import uncut
 from servicekit.clock import Clock
 from services.scheduler.jobs.errors import MachineUnreachableError, WrongReservationStateError
 from services.scheduler.jobs.job import Job
@@ -15,7 +16,6 @@ from services.scheduler.jobs.reservation_states import ReservationState
 from services.scheduler.jobs.spec import Lease
 from services.scheduler.jobs.states import JobState
 from services.scheduler.peers.executors import ExecutorError, Executors, RunInterruptedError
-from services.scheduler.queue.uncut import uncut
 from services.scheduler.runs.leased_attempt import Held
 from services.scheduler.store.job_store import JobStore
 from vocabulary.backoff import Backoff, again_and_again

@@ -16,6 +16,7 @@ from functools import partial
 
 from wavepool.executor.v1.session_pb2 import SessionEvent, SessionSnapshot
 
+from servicekit.cancellation import uncut
 from servicekit.clock import Clock
 from services.scheduler.config import SchedulerSettings
 from services.scheduler.jobs.dated_limits import time_text
@@ -29,7 +30,6 @@ from services.scheduler.jobs.states import JobState
 from services.scheduler.peers.executors import ExecutorError, RunInterruptedError
 from services.scheduler.peers.peers import Peers
 from services.scheduler.peers.pool import PoolError
-from services.scheduler.queue.uncut import uncut
 from services.scheduler.reservations.attempt.charging import Charging
 from services.scheduler.reservations.attempt.disk import SessionDisk
 from services.scheduler.reservations.attempt.ending import SessionEnd
