@@ -59,8 +59,9 @@ from services.executor.sandboxes.sandbox import SandboxError
 from services.executor.service import ExecutorServicer
 from services.executor.session_service import SessionServicer
 from services.executor.sessions import errors as session_errors
-from services.executor.sessions.all_sessions import Disks, Sessions
+from services.executor.sessions.all_sessions import Sessions
 from services.executor.sessions.disk_watch import DiskWatch
+from services.executor.sessions.homes.homes import Disks, Homes
 from services.executor.sessions.root.bubblewrap_session import open_bubblewrap_session
 from services.executor.sessions.root.build_sandbox import BubblewrapBuildSandbox, missing_for_builds
 from services.executor.sessions.root.image_root import overlay_fault
@@ -182,17 +183,17 @@ def build_server(
     store = disk_store(settings.disks, settings.disks_ssh, settings.session_disk_rules.reserve_bytes)
     if settings.disks and isinstance(store, str):
         log.warning("this machine keeps no disks", extra={"setting": settings.disks, "reason": store})
+    disks = store if isinstance(store, str) else Disks(store, settings.snapshot_rules, settings.work_dir)
     sessions = Sessions(
-        session_sandbox,
-        homes,
-        store if isinstance(store, str) else Disks(store, settings.snapshot_rules, settings.work_dir),
-        lambda: inventory.current.host,
-        lambda: inventory.current.device,
-        DiskWatch(settings.session_disk_rules, [homes, settings.work_dir]),
-        health_check,
-        capabilities.clock,
-        admission,
-        images_of(settings),
+        sandbox=session_sandbox,
+        homes=Homes(homes, disks),
+        host=lambda: inventory.current.host,
+        device=lambda: inventory.current.device,
+        disk=DiskWatch(settings.session_disk_rules, [homes, settings.work_dir]),
+        health_check=health_check,
+        clock=capabilities.clock,
+        admission=admission,
+        images=images_of(settings),
     )
     server = ExecutorServer(settings, partial(_identified, tokens), admission, runs, sessions, inventory, pool_watch)
     size_set = SizeSet.GPU if capabilities.device.has_own_memory else SizeSet.CPU

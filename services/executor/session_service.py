@@ -47,7 +47,7 @@ class SessionServicer(session_pb2_grpc.SessionServiceServicer):
             raise InvalidFieldError(("open", "must name the session in the first message, which carries no data"))
         self._check_token(first.open.fencing_token, context)
         session = self.sessions.living(first.open.session_id, first.open.fencing_token)
-        async with aclosing(session.connect(_data_of(request_iterator))) as outgoing:
+        async with aclosing(session.logins.connect(_data_of(request_iterator))) as outgoing:
             async for data in outgoing:
                 yield session_pb2.ConnectResponse(data=data)
         yield session_pb2.ConnectResponse()
@@ -63,7 +63,7 @@ class SessionServicer(session_pb2_grpc.SessionServiceServicer):
         if request.HasField("end_time"):
             self.sessions.move_end(session, instant(request.end_time))
         if keys is not None:
-            await session.replace_keys(keys)
+            await session.logins.replace_keys(keys)
         return session_pb2.UpdateSessionResponse(last_seq=session.events.last_seq)
 
     async def Notify(self, request: session_pb2.NotifyRequest, context: Context) -> session_pb2.NotifyResponse:
@@ -90,7 +90,7 @@ class SessionServicer(session_pb2_grpc.SessionServiceServicer):
         self._check_token(request.fencing_token, context)
         self.sessions.known(request.session_id, request.fencing_token)
         owner = DiskOwner(request.owner_id, request.password)
-        await self.sessions.remove_snapshots(request.store_id, owner, request.snapshot_ids)
+        await self.sessions.homes.remove_snapshots(request.store_id, owner, request.snapshot_ids)
         return session_pb2.RemoveSnapshotsResponse()
 
     async def SnapshotHome(

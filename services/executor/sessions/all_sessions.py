@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from datetime import datetime, timedelta
-from pathlib import Path
 
 from wavepool.executor.v1 import session_pb2
 
@@ -15,8 +13,6 @@ from servicekit.clock import Clock
 from servicekit.request_id import set_request_id
 from services.executor import metrics
 from services.executor.devices.inventory import DeviceFacts
-from services.executor.disks.restic_store import ResticStore
-from services.executor.disks.snapshot import DiskOwner
 from services.executor.images.registries import NO_IMAGES
 from services.executor.leases.errors import InvalidFieldError, NoRoomError
 from services.executor.machine.host_facts import HostFacts
@@ -26,14 +22,14 @@ from services.executor.sessions.access.welcome import Welcome, software_of
 from services.executor.sessions.disk_watch import DiskWatch
 from services.executor.sessions.errors import (
     HomeInUseError,
-    NoDisksError,
     NoGangsError,
     NoSessionsError,
     SessionConflictError,
     UnknownSessionError,
 )
-from services.executor.sessions.homes.kept_home import DiskSpec, KeptHome, SnapshotRules
-from services.executor.sessions.session import Images, Session, SessionSpec
+from services.executor.sessions.homes.homes import Homes
+from services.executor.sessions.root.session_image import Images
+from services.executor.sessions.session import Session, SessionSpec
 from services.executor.sessions.session_sandbox import SandboxOrder, SessionSandbox
 from services.executor.sessions.share import Share
 from vocabulary.slots import EIGHTHS_PER_GPU
@@ -43,28 +39,18 @@ log = logging.get_logger(__name__)
 _TICK_SECONDS = 1.0
 
 
-@dataclass(frozen=True)
-class Disks:
-    """Where disks are kept, and when they are saved; homes that are in use have their folders in `work_dir`."""
-
-    store: ResticStore
-    rules: SnapshotRules
-    work_dir: Path
-
-
 class Sessions:
     """All sessions. They live on one event loop.
 
-    `sandbox` is the adapter, or why this machine has none. `homes` is the folder of homes that are kept; `disks`
-    is where disks are kept, or why this machine keeps none; `host` and `device` tell what machine the sessions share;
+    `sandbox` is the adapter, or why this machine has none. `host` and `device` tell what machine the sessions share;
     `disk` watches what they write. `images` are the machine's, or why it takes none.
     """
 
     def __init__(
         self,
+        *,
         sandbox: SessionSandbox | str,
-        homes: Path,
-        disks: Disks | str,
+        homes: Homes,
         host: Callable[[], HostFacts],
         device: Callable[[], DeviceFacts],
         disk: DiskWatch,
@@ -74,8 +60,7 @@ class Sessions:
         images: Images = NO_IMAGES,
     ) -> None:
         self._sandbox = sandbox
-        self._homes = homes
-        self._disks = disks
+        self.homes = homes
         self._host = host
         self._device = device
         self._disk = disk
@@ -135,10 +120,6 @@ class Sessions:
             raise UnknownSessionError(session_id)
         return session
 
-    async def remove_snapshots(self, store_id: str, owner: DiskOwner, snapshot_ids: Sequence[str]) -> None:
-        """Remove snapshots that no disk has any more; raises NoDisksError, DiskError."""
-        await self._disks_of("", store_id).store.remove(owner, snapshot_ids)
-
     def move_end(self, session: Session, end_time: datetime) -> None:
         """Move a session's end; raises InvalidFieldError, SessionNotReadyError."""
         self._check_ahead(end_time)
@@ -182,7 +163,7 @@ class Sessions:
         free_bytes = self._disk.free_bytes()
         if free_bytes < self._disk.rules.reserve_bytes:
             raise NoRoomError
-        home = self._kept_home(spec.disk) if spec.disk else None
+        home = self.homes.of_disk(spec.disk, self._clock) if spec.disk else None
         share = self._share(spec)
         gpus = sorted({eighth // EIGHTHS_PER_GPU for slot in spec.lease.slots for eighth in slot.range})
         welcome = Welcome(
@@ -209,26 +190,21 @@ class Sessions:
             gpus=len(gpus),
             gang=spec.gang,
             runs_command=spec.preserve_entrypoint,
-            home=home.folder if home else self._homes / spec.home if spec.home else None,
+            home=home.folder if home else self.homes.folder / spec.home if spec.home else None,
             software=software_of(welcome.device, welcome.image),
         )
-        session = Session(spec, place, self._sandbox, order, self._clock, home, self._images)
+        session = Session(
+            spec=spec,
+            place=place,
+            sandbox=self._sandbox,
+            order=order,
+            clock=self._clock,
+            home=home,
+            images=self._images,
+        )
         self._sessions[spec.session_id] = session
         self._admission.enter(session, self._carry_out(session))
         return session
-
-    def _kept_home(self, disk: DiskSpec) -> KeptHome:
-        """Raises NoDisksError."""
-        disks = self._disks_of(disk.name, disk.store_id)
-        return KeptHome(disk, disks.store, disks.rules, disks.work_dir, self._clock)
-
-    def _disks_of(self, name: str, store_id: str) -> Disks:
-        """Return where disks are kept, if that is the place that has this one's snapshots; raises NoDisksError."""
-        if isinstance(self._disks, str):
-            raise NoDisksError(name, store_id, f"keeps no disks ({self._disks})")
-        if store_id not in {"", self._disks.store.store_id}:
-            raise NoDisksError(name, store_id, f"has the disks of {self._disks.store.store_id}")
-        return self._disks
 
     def _check_ahead(self, end_time: datetime) -> None:
         now = self._clock.now()

@@ -10,7 +10,10 @@ import asyncio
 import os
 import time
 from collections.abc import Callable, Sequence
+from datetime import timedelta
 from pathlib import Path
+
+from wavepool.executor.v1 import session_pb2
 
 from servicekit import logging
 from services.executor.sessions.disk import DiskRules, session_to_end
@@ -22,6 +25,9 @@ _TICK_SECONDS = 1.0
 _LEAST_SECONDS = 10.0
 _REST = 20
 """Time between two counts, in times that one takes: counting costs a twentieth of a processor at most."""
+_LAST_WORDS = timedelta(seconds=2)
+"""Time for people to read why the session ends, in which its programs have been asked to end."""
+_GIB = 1 << 30
 
 
 class DiskWatch:
@@ -61,7 +67,7 @@ class DiskWatch:
 
     async def _count(self, session: Session) -> None:
         begin = time.monotonic()
-        await session.count_disk()
+        await session.usage.count_disk()
         end = time.monotonic()
         self._next[session.spec.session_id] = end + max(_LEAST_SECONDS, _REST * (end - begin))
 
@@ -69,12 +75,20 @@ class DiskWatch:
         if self._ending in sessions:
             # Its files go with it; only then is it seen whether that is enough.
             return
-        uses = {one.spec.session_id: one.disk_use for one in sessions if one.disk_use is not None and not one.is_ending}
+        able = {one.spec.session_id: one.usage.disk for one in sessions if not one.life.is_ending}
+        uses = {name: use for name, use in able.items() if use is not None}
         name = session_to_end(uses, self.rules.reserve_bytes)
         for session in sessions:
             if session.spec.session_id == name:
                 self._ending = session
-                session.end_for_room(free_bytes, self.rules.reserve_bytes)
+                self._end(session, free_bytes)
+
+    def _end(self, session: Session, free_bytes: int) -> None:
+        used = session.usage.disk.words if session.usage.disk else "an unknown part of the disk"
+        kept = f"{free_bytes / _GIB:.3g} GiB are free, and {self.rules.reserve_bytes / _GIB:.3g} GiB must be"
+        details = f"the machine's disk ran short ({kept}); the session had {used}"
+        words = f"The machine's disk runs short, and this session has {used}: it ends now."
+        session.close(_LAST_WORDS, session_pb2.SESSION_END_REASON_DISK_FULL, words, details)
 
 
 def _free(folder: Path) -> int:

@@ -45,3 +45,15 @@ class Timetable:
     def without(self, warning: int) -> Timetable:
         """Return the timetable after a warning, with which earlier ones are over, too."""
         return Timetable(self.end_time, self.grace, tuple(n for n in self.armed if n < warning))
+
+    def words(self, warning: int) -> str:
+        """Return a warning as its users read it."""
+        if warning:
+            return (
+                f"This session ends in {warning} minutes, at {self.end_time:%H:%M} UTC. Save your work, or extend it."
+            )
+        asked = (self.hang_up_time - self.end_time).total_seconds()
+        return (
+            f"The time of this session is up. Save your work: its programs are asked to end in {asked:.0f} s, and "
+            f"what is left ends in {self.grace.total_seconds():.0f} s, with the connections."
+        )

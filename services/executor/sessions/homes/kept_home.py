@@ -12,12 +12,13 @@ import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from wavepool.executor.v1 import session_pb2
 
 from servicekit import logging
+from servicekit.cancellation import unless
 from servicekit.clock import Clock
 from servicekit.rpc.proto_time import duration_to_proto, instant_to_proto
 from services.executor import metrics
@@ -26,6 +27,9 @@ from services.executor.disks.restic_store import ResticStore
 from services.executor.disks.snapshot import Base, DiskError, DiskLimits, DiskOwner, Snapshot
 from services.executor.sandboxes.limits.file_tree import tree_size
 from services.executor.sessions.root.guardian import Guardian
+
+Reason = session_pb2.SnapshotReason.ValueType
+Told = Callable[[session_pb2.SessionSnapshot], None]
 
 log = logging.get_logger(__name__)
 
@@ -60,10 +64,12 @@ class SnapshotRules:
 class KeptHome:
     """The home of one session. One snapshot is taken at a time."""
 
-    def __init__(self, spec: DiskSpec, store: ResticStore, rules: SnapshotRules, work_dir: Path, clock: Clock) -> None:
+    def __init__(
+        self, *, spec: DiskSpec, store: ResticStore, rules: SnapshotRules, work_dir: Path, clock: Clock
+    ) -> None:
         """Make its folder; raises OSError."""
         self.spec = spec
-        self.rules = rules
+        self._rules = rules
         self._store = store
         self._clock = clock
         self._scratch = ScratchFolder(work_dir)
@@ -73,6 +79,8 @@ class KeptHome:
         self._base: Base | None = None
         self._top = ""
         self._turn = asyncio.Lock()
+        self._saves: set[asyncio.Task[session_pb2.SessionSnapshot]] = set()
+        self._next_save = clock.now()
 
     @property
     def store_id(self) -> str:
@@ -82,7 +90,7 @@ class KeptHome:
     async def restore(self, on_percent: Callable[[int], None]) -> None:
         """Fill the folder with the snapshot to begin with; raises DiskError."""
         status = os.statvfs(self.folder)
-        free_bytes = status.f_bavail * status.f_frsize - self.rules.reserve_bytes
+        free_bytes = status.f_bavail * status.f_frsize - self._rules.reserve_bytes
         if self.spec.snapshot_bytes > free_bytes:
             needed, free = (number / (1 << 30) for number in (self.spec.snapshot_bytes, max(0, free_bytes)))
             raise DiskError(f"it has {needed:.3g} GiB, and this machine has room for {free:.3g} GiB")
@@ -105,19 +113,45 @@ class KeptHome:
 
     def begin(self, time_ns: int) -> None:
         """Note when the session's users got it, in nanoseconds since 1970."""
+        self._next_save = self._clock.now() + self._rules.interval
         if self.spec.snapshot_id:
             self._base = Base(self.spec.snapshot_id, time_ns, self._top)
 
-    async def save(self, reason: session_pb2.SnapshotReason.ValueType) -> session_pb2.SessionSnapshot:
+    def is_due(self, now: datetime) -> bool:
+        """True if it is time for the next snapshot."""
+        return now >= self._next_save
+
+    def begin_save(self, reason: Reason, told: Told) -> asyncio.Task[session_pb2.SessionSnapshot]:
+        """Begin a snapshot; the next one that time asks for comes an interval later."""
+        self._next_save = self._clock.now() + self._rules.interval
+        saving = asyncio.create_task(self._save(reason, told))
+        self._saves.add(saving)
+        saving.add_done_callback(self._saves.discard)
+        return saving
+
+    async def leave(self, told: Told, passed_on: asyncio.Event, *, is_kept: bool) -> None:
+        """Remove it, now that nothing changes any more; with `is_kept` a last snapshot comes first.
+
+        That is given up if the session's lease is `passed_on`.
+        """
+        for saving in list(self._saves):
+            saving.cancel()
+        await asyncio.gather(*self._saves, return_exceptions=True)
+        if is_kept:
+            await unless(passed_on, self._save(session_pb2.SNAPSHOT_REASON_END, told))
+        await asyncio.to_thread(self._scratch.remove)
+        await self._guardian.dismiss()
+
+    async def _save(self, reason: Reason, told: Told) -> session_pb2.SessionSnapshot:
         """Take a snapshot, after the one that is being taken; a fault is in the answer."""
         async with self._turn:
             begin_time, begin, time_ns = self._clock.now(), time.perf_counter(), time.time_ns()
             answer = session_pb2.SessionSnapshot(reason=reason, begin_time=instant_to_proto(begin_time))
             try:
-                async with asyncio.timeout(self.rules.longest.total_seconds()):
+                async with asyncio.timeout(self._rules.longest.total_seconds()):
                     taken = await self._store.save(self.spec.owner, self.folder, self._limits, self._base)
             except TimeoutError:
-                answer.fault = f"it took longer than {self.rules.longest.total_seconds():g} s"
+                answer.fault = f"it took longer than {self._rules.longest.total_seconds():g} s"
             except (DiskError, OSError) as error:
                 answer.fault = str(error)
             except Exception as error:
@@ -133,16 +167,12 @@ class KeptHome:
         metrics.snapshot_seconds.observe(seconds)
         if answer.fault:
             log.warning("a snapshot failed", extra={"disk_id": self.spec.disk_id, "fault": answer.fault})
+        told(answer)
         return answer
-
-    async def remove(self) -> None:
-        """Remove the folder."""
-        await asyncio.to_thread(self._scratch.remove)
-        await self._guardian.dismiss()
 
     @property
     def _limits(self) -> DiskLimits:
-        return DiskLimits(self.spec.size_limit_bytes, self.rules.most_files)
+        return DiskLimits(self.spec.size_limit_bytes, self._rules.most_files)
 
 
 def _describe(answer: session_pb2.SessionSnapshot, taken: Snapshot, store_id: str) -> None:

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from hipcpu.build_folder import BuildKind
+from servicekit.cancellation import uncut
 from services.executor.core.sandbox.scratch import ScratchFolder
 from services.executor.devices.device import Device
 from services.executor.devices.selection import selected
@@ -136,7 +137,8 @@ async def open_bubblewrap_session(
     except SandboxError as error:
         return str(error)
     fault = await _network_fault(destinations) if destinations else ""
-    return BubblewrapSession(compute, work_dir, None if fault else destinations, fault, shared)
+    reached = None if fault else destinations
+    return BubblewrapSession(compute, work_dir, destinations=reached, network_fault=fault, shared=shared)
 
 
 class BubblewrapSession:
@@ -152,6 +154,7 @@ class BubblewrapSession:
         self,
         compute: Device,
         work_dir: Path,
+        *,
         destinations: Destinations | None = None,
         network_fault: str = "",
         shared: Sequence[Mount] = (),
@@ -229,10 +232,17 @@ class BubblewrapSession:
         watchdog = Watchdog(limits, lambda: tree_pids(tree.child.pid), claim.cgroup, ())
         parts = SandboxParts(tree, watchdog, captured, claim.cgroup, cleanup.pop_all())
         written = [*(folder.source for folder in folders), *root.changes]
-        opened = BubblewrapSandboxOfSession(order.session_id, parts, control, files, written, host_key)
+        opened = BubblewrapSandboxOfSession(
+            session_id=order.session_id,
+            parts=parts,
+            control=control,
+            files=files,
+            folders=written,
+            host_key=host_key,
+        )
         if network is not None:
             network.watch(opened.tell_that_the_network_ended)
-        opened.start(on_report, lets_nodes_in=bool(order.gang and order.gang.ssh_seed))
+        await opened.start(on_report, lets_nodes_in=bool(order.gang and order.gang.ssh_seed))
         return opened
 
     def _launch(
@@ -314,10 +324,11 @@ class Root:
 
 
 class BubblewrapSandboxOfSession:
-    """Implements OpenSandbox."""
+    """Implements OpenSandbox; it owns all that its sandbox is made of, and `destroy` gives that back."""
 
     def __init__(
         self,
+        *,
         session_id: str,
         parts: SandboxParts,
         control: socket.socket,
@@ -340,11 +351,18 @@ class BubblewrapSandboxOfSession:
         """Number of processes that the kernel has killed for lack of memory."""
         return self._parts.cgroup.killed_for_memory if self._parts.cgroup else 0
 
-    def start(self, on_report: OnReport, *, lets_nodes_in: bool) -> None:
-        """Let the first program begin, and pass on what it reports; raises SilentSessionError.
+    async def start(self, on_report: OnReport, *, lets_nodes_in: bool) -> None:
+        """Let the first program begin, and pass on what it reports.
 
-        If it `lets_nodes_in`, other nodes of its gang log in by SSH.
+        If it `lets_nodes_in`, other nodes of its gang log in by SSH. Raises SilentSessionError; then nothing is left.
         """
+        try:
+            self._begin(on_report, lets_nodes_in=lets_nodes_in)
+        except BaseException:
+            await self.destroy()
+            raise
+
+    def _begin(self, on_report: OnReport, *, lets_nodes_in: bool) -> None:
         self._control.setblocking(False)
         asyncio.get_running_loop().add_reader(self._control, self._read, on_report)
         self.start_time_ns = time.time_ns()
@@ -386,7 +404,7 @@ class BubblewrapSandboxOfSession:
     async def destroy(self) -> bool:
         """End everything and remove the session's files; returns False if there are processes that do not end."""
         self._destroying = self._destroying or asyncio.create_task(self._destroy())
-        return await asyncio.shield(self._destroying)
+        return await uncut(self._destroying)
 
     async def _destroy(self) -> bool:
         self._stop_reading()

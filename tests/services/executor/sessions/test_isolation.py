@@ -175,7 +175,7 @@ async def test_who_forges_a_failure_of_the_first_program_ends_a_session_that_is_
     async with machine.session(alice) as access:
         (session,) = machine.server.sessions._sessions.values()
         # A debugger in the session can have the first program write this.
-        session._take_report({"report": "failed", "text": text})
+        session.reports.take({"report": "failed", "text": text})
 
         ended = (await access.events.reach("ended")).ended
         assert (ended.reason, ended.details) == (session_pb2.SESSION_END_REASON_SANDBOX_ENDED, details)

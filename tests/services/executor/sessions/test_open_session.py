@@ -16,7 +16,7 @@ from services.executor.core.model.job import CoreJob
 from services.executor.devices.cpu.cpu_device import CpuDevice
 from services.executor.devices.inventory import DeviceFacts
 from services.executor.sandboxes.limits.sandbox_user import SandboxUser
-from services.executor.sessions import session
+from services.executor.sessions.access import logins
 from services.executor.sessions.root import bubblewrap_session
 from services.executor.sessions.root.bubblewrap_session import open_bubblewrap_session
 from submissions.modes import Mode
@@ -326,7 +326,7 @@ async def test_a_tunnel_is_for_one_session(machine: Machine, alice: Person) -> N
 async def test_a_session_has_so_many_connections_and_no_more(
     machine: Machine, alice: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(session, "MOST_CONNECTIONS", 1)
+    monkeypatch.setattr(logins, "MOST_CONNECTIONS", 1)
     async with machine.session(alice) as access, access.terminal(alice):
         status, output = await access.run(alice, "true")
 

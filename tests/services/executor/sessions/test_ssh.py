@@ -13,7 +13,7 @@ import pytest
 from wavepool.executor.v1 import session_pb2
 
 from services.executor.sandboxes.process_tree import descendants
-from services.executor.sessions import session
+from services.executor.sessions.access import orders
 from tests.services.executor.client import until
 from tests.services.executor.sandboxes.shell import processes_with
 from tests.services.executor.sessions.conftest import Machine
@@ -160,10 +160,10 @@ async def test_a_login_of_which_the_session_tells_when_its_connection_is_over_is
 ) -> None:
     async with machine.session(bob) as access:
         (its_session,) = machine.server.sessions._sessions.values()
-        take, late = its_session._take_step, list[tuple[int, str, str]]()
-        monkeypatch.setattr(its_session, "_take_step", lambda *step: late.append(step))
+        take, late = its_session.logins.take_step, list[tuple[int, str, str]]()
+        monkeypatch.setattr(its_session.logins, "take_step", lambda *step: late.append(step))
         await access.run(bob, "true")
-        await until(lambda: "closed" in {kind for _, kind, _ in late} and not its_session._tunnels)
+        await until(lambda: "closed" in {kind for _, kind, _ in late} and not its_session.logins._tunnels)
         monkeypatch.undo()
         for step in late:
             take(*step)
@@ -221,7 +221,7 @@ async def test_what_keeps_a_connections_processes_lets_no_debugger_in_and_takes_
 async def test_a_removal_counts_only_once_the_session_says_that_what_was_left_has_ended(
     machine: Machine, alice: Person, bob: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(session, "ANSWER_SECONDS", 0.3)
+    monkeypatch.setattr(orders, "ANSWER_SECONDS", 0.3)
     keys = session_pb2.SessionKeys(keys=[alice.key])
     async with machine.session(alice, bob) as access:
         await access.run(bob, "setsid sleep 4720 >/dev/null 2>&1 &")

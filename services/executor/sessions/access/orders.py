@@ -1,0 +1,58 @@
+"""What a session's first program is told and asked; it may have ended, or its users may have stopped it."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+
+from services.executor.sessions.errors import SessionNotReadyError, SilentSessionError
+from services.executor.sessions.session_sandbox import OpenSandbox
+
+ANSWER_SECONDS = 10.0
+_MOST_COUNTED = 10_000
+"""The largest count in an answer that is believed: users can make the first program report any."""
+
+
+class Orders:
+    """Orders to the first program in `sandbox`, which is None until that is made and once it is removed."""
+
+    def __init__(self, session_id: str) -> None:
+        self.sandbox: OpenSandbox | None = None
+        self._session_id = session_id
+        self._questions: dict[int, asyncio.Future[int]] = {}
+        self._question_count = 0
+
+    def give(self, descriptor: int | None, **order: object) -> None:
+        """Give an order, with an open file; raises SilentSessionError, SessionNotReadyError."""
+        if self.sandbox is None:
+            raise SessionNotReadyError(self._session_id)
+        self.sandbox.send(order, descriptor)
+
+    def tell(self, **order: object) -> None:
+        """Give an order that the session may miss if one of its users has stopped its first program."""
+        with suppress(SilentSessionError, SessionNotReadyError):
+            self.give(None, **order)
+
+    def notify(self, text: str) -> None:
+        """Write a text to every terminal."""
+        self.tell(order="notify", number=0, text=text)
+
+    async def ask(self, **order: object) -> int:
+        """Give an order and return the number in its answer; raises SilentSessionError, SessionNotReadyError."""
+        self._question_count += 1
+        number = self._question_count
+        answer: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        self._questions[number] = answer
+        try:
+            self.give(None, number=number, **order)
+            async with asyncio.timeout(ANSWER_SECONDS):
+                return await answer
+        except TimeoutError as error:
+            raise SilentSessionError(self._session_id) from error
+        finally:
+            del self._questions[number]
+
+    def take_answer(self, number: int, count: int) -> None:
+        """Take an answer, which may be forged."""
+        if (answer := self._questions.get(number)) and not answer.done():
+            answer.set_result(min(max(count, 0), _MOST_COUNTED))
