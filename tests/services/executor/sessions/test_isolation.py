@@ -15,8 +15,10 @@ from servicekit.rpc.proto_time import instant_to_proto
 from services.executor.devices.cpu.cpu_device import CpuDevice
 from services.executor.machine.host_facts import HostFacts
 from services.executor.machine.pool_watch import RECHECK_SECONDS, PoolGoneError
+from services.executor.sandboxes.bubblewrap.tree import BubblewrapTree
 from services.executor.sandboxes.limits.cgroup_place import cgroup_of, cgroup_parents
 from services.executor.sandboxes.process_tree import descendants
+from services.executor.sessions.errors import SilentSessionError
 from services.executor.sessions.root.bubblewrap_session import open_bubblewrap_session
 from tests.services.executor.client import StartExecutor, until
 from tests.services.executor.sessions.conftest import NODES, SLOTS, Machine
@@ -207,6 +209,24 @@ async def test_a_closed_session_leaves_nothing(machine: Machine, alice: Person, 
     assert all_ended(processes)
     assert not any(group.exists() for group in groups)
     assert not any(folder.exists() for folder in folders)
+
+
+async def test_a_session_whose_first_program_takes_no_order_leaves_nothing(
+    machine: Machine, alice: Person, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun: dict[int, str] = {}
+
+    def release(tree: BubblewrapTree) -> bool:
+        begun.update(living({tree.child.pid, *descendants(tree.child.pid)}))
+        raise SilentSessionError("ses_1")
+
+    monkeypatch.setattr(BubblewrapTree, "release", release)
+    ended = (await machine.client.events(session_request([alice])).reach("ended")).ended
+
+    assert ended.reason == session_pb2.SESSION_END_REASON_FAILED
+    assert len(begun) >= 2
+    assert all_ended(begun)
+    assert not list(tmp_path.glob("wavepool-run-*"))
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
