@@ -123,29 +123,11 @@ class Session:
         self.life = SessionLife(spec.session_id)
         self.leaves_processes = False
         """True if something of the session cannot be killed; known once it has been carried out."""
-        self._orders = Orders(spec.session_id)
-        self.logins = Logins(
-            session_id=spec.session_id,
-            keys=spec.keys,
-            life=self.life,
-            orders=self._orders,
-            record=self.events.record,
-        )
-        self.reports = Reports(
-            session_id=spec.session_id,
-            life=self.life,
-            orders=self._orders,
-            logins=self.logins,
-            record=self.events.record,
-            runs_command=spec.preserve_entrypoint,
-        )
-        self.usage = Usage(
-            share=order.share,
-            disk_bytes=order.disk_bytes,
-            life=self.life,
-            orders=self._orders,
-            record=self.events.record,
-        )
+        self._orders = Orders(self.life)
+        record, runs_command = self.events.record, spec.preserve_entrypoint
+        self.logins = Logins(spec.keys, self._orders, record)
+        self.reports = Reports(self._orders, self.logins, record, runs_command=runs_command)
+        self.usage = Usage(order, self._orders, record)
         self._adapter = sandbox
         self._order = order
         self._clock = clock

@@ -60,6 +60,7 @@ class SessionLife:
     """The state of one session, and why it ends; the first reason counts."""
 
     def __init__(self, session_id: str) -> None:
+        self.session_id = session_id
         self.state = SessionState.RESTORING
         self.was_ready = False
         self.kill_time: datetime | None = None
@@ -68,7 +69,6 @@ class SessionLife:
         self.details = ""
         self.killed = asyncio.Event()
         """Set once nobody waits for anything in the session any more."""
-        self._session_id = session_id
 
     @property
     def is_open(self) -> bool:
@@ -83,9 +83,9 @@ class SessionLife:
     def check_open(self) -> None:
         """Raise UnknownSessionError if it is over, and SessionNotReadyError if nobody can be in for another reason."""
         if self.state is SessionState.OVER:
-            raise UnknownSessionError(self._session_id)
+            raise UnknownSessionError(self.session_id)
         if not self.is_open:
-            raise SessionNotReadyError(self._session_id)
+            raise SessionNotReadyError(self.session_id)
 
     def fetch(self) -> None:
         """Begin to get the image."""
@@ -133,5 +133,5 @@ class SessionLife:
 
     def _move(self, state: SessionState) -> None:
         if state not in LEGAL_MOVES[self.state]:
-            raise IllegalMoveError(self._session_id, self.state, state)
+            raise IllegalMoveError(self.session_id, self.state, state)
         self.state = state

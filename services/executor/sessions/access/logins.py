@@ -17,7 +17,6 @@ from services.executor.sessions.access.orders import Orders
 from services.executor.sessions.access.session_files import USER
 from services.executor.sessions.access.tunnel import Tunnel
 from services.executor.sessions.errors import TooManyConnectionsError
-from services.executor.sessions.states import SessionLife
 from vocabulary.ssh_keys import Key
 
 log = logging.get_logger(__name__)
@@ -31,18 +30,9 @@ _ACCEPTED = re.compile(rf"Accepted publickey for {USER} from \S+ port \d+ ssh2: 
 class Logins:
     """The logins of one session; it owns our ends of the connections."""
 
-    def __init__(
-        self,
-        *,
-        session_id: str,
-        keys: Sequence[Key],
-        life: SessionLife,
-        orders: Orders,
-        record: Callable[[SessionEvent], None],
-    ) -> None:
-        self._session_id = session_id
+    def __init__(self, keys: Sequence[Key], orders: Orders, record: Callable[[SessionEvent], None]) -> None:
         self._keys = keys
-        self._life = life
+        self._life = orders.life
         self._orders = orders
         self._record = record
         self._tunnels: dict[int, Tunnel] = {}
@@ -80,7 +70,7 @@ class Logins:
         """
         self._life.check_open()
         if len(self._tunnels) >= MOST_CONNECTIONS:
-            raise TooManyConnectionsError(self._session_id, MOST_CONNECTIONS)
+            raise TooManyConnectionsError(self._life.session_id, MOST_CONNECTIONS)
         self._connection_count += 1
         number = self._connection_count
         ours, theirs = socket.socketpair()
@@ -180,11 +170,11 @@ class Logins:
         self._logins[connection] = key
         metrics.session_logins.inc()
         who = {"user": key.user, "fingerprint": key.fingerprint}
-        log.info("login to a session", extra={"session_id": self._session_id, "connection": connection, **who})
+        log.info("login to a session", extra={"session_id": self._life.session_id, "connection": connection, **who})
         self._record(SessionEvent(login=session_pb2.SessionLogin(connection=connection, **who)))
 
     def _log_out(self, connection: int) -> None:
         if key := self._logins.pop(connection, None):
             logout = session_pb2.SessionLogout(connection=connection, user=key.user, fingerprint=key.fingerprint)
-            log.info("logout from a session", extra={"session_id": self._session_id, "connection": connection})
+            log.info("logout from a session", extra={"session_id": self._life.session_id, "connection": connection})
             self._record(SessionEvent(logout=logout))

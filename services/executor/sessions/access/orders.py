@@ -7,6 +7,7 @@ from contextlib import suppress
 
 from services.executor.sessions.errors import SessionNotReadyError, SilentSessionError
 from services.executor.sessions.session_sandbox import OpenSandbox
+from services.executor.sessions.states import SessionLife
 
 ANSWER_SECONDS = 10.0
 _MOST_COUNTED = 10_000
@@ -16,16 +17,16 @@ _MOST_COUNTED = 10_000
 class Orders:
     """Orders to the first program in `sandbox`, which is None until that is made and once it is removed."""
 
-    def __init__(self, session_id: str) -> None:
+    def __init__(self, life: SessionLife) -> None:
+        self.life = life
         self.sandbox: OpenSandbox | None = None
-        self._session_id = session_id
         self._questions: dict[int, asyncio.Future[int]] = {}
         self._question_count = 0
 
     def give(self, descriptor: int | None, **order: object) -> None:
         """Give an order, with an open file; raises SilentSessionError, SessionNotReadyError."""
         if self.sandbox is None:
-            raise SessionNotReadyError(self._session_id)
+            raise SessionNotReadyError(self.life.session_id)
         self.sandbox.send(order, descriptor)
 
     def tell(self, **order: object) -> None:
@@ -48,7 +49,7 @@ class Orders:
             async with asyncio.timeout(ANSWER_SECONDS):
                 return await answer
         except TimeoutError as error:
-            raise SilentSessionError(self._session_id) from error
+            raise SilentSessionError(self.life.session_id) from error
         finally:
             del self._questions[number]
 

@@ -13,7 +13,6 @@ from services.executor.sessions.access.logins import Logins
 from services.executor.sessions.access.orders import Orders
 from services.executor.sessions.access.session_files import COMMAND_OUTPUT
 from services.executor.sessions.session_sandbox import Report
-from services.executor.sessions.states import SessionLife
 
 log = logging.get_logger(__name__)
 
@@ -26,18 +25,10 @@ class Reports:
     """Acts on the reports of one session; `started` is set once sshd takes connections."""
 
     def __init__(
-        self,
-        *,
-        session_id: str,
-        life: SessionLife,
-        orders: Orders,
-        logins: Logins,
-        record: Callable[[SessionEvent], None],
-        runs_command: bool,
+        self, orders: Orders, logins: Logins, record: Callable[[SessionEvent], None], *, runs_command: bool
     ) -> None:
         self.started = asyncio.Event()
-        self._session_id = session_id
-        self._life = life
+        self._life = orders.life
         self._orders = orders
         self._logins = logins
         self._record = record
@@ -59,7 +50,8 @@ class Reports:
                 self._take_command_end(status)
             case {"report": "fault", "text": str(text)} if self._fault_count < MOST_FAULTS:
                 self._fault_count += 1
-                log.warning("a session's first program failed", extra={"session_id": self._session_id, "text": text})
+                extra = {"session_id": self._life.session_id, "text": text}
+                log.warning("a session's first program failed", extra=extra)
             case {"report": "empty"} if self._life.kill_time is not None:
                 self._life.killed.set()
             case _:

@@ -227,8 +227,8 @@ class BubblewrapSession:
             if claim.uid is not None and order.home is not None:
                 await asyncio.to_thread(give_tree, order.home, claim.uid)
             tree = self._launch(order, program, claim, files, inside.fileno(), root)
-        captured = await _made(tree, cleanup)
-        network = await _networked(plan, tree.init_pid, claim, cleanup)
+        captured = await made(tree, cleanup)
+        network = await networked(plan, tree.init_pid, claim, cleanup)
         watchdog = Watchdog(limits, lambda: tree_pids(tree.child.pid), claim.cgroup, ())
         parts = SandboxParts(tree, watchdog, captured, claim.cgroup, cleanup.pop_all())
         written = [*(folder.source for folder in folders), *root.changes]
@@ -487,7 +487,7 @@ async def _network_fault(destinations: Destinations) -> str:
             chain = sandboxed_program(true, resource_limits(_TRIAL), claim.uid)
             options = [*user_options(claim.uid), *bubblewrap_options(true, _TRIAL, system_mounts(Path("/")))]
             tree = start_bubblewrap([cast("str", shutil.which("bwrap")), *options], chain, claim.procs_files, None)
-            await _made(tree, cleanup)
+            await made(tree, cleanup)
             await (await open_network(destinations.plan(own_addresses()), tree.init_pid)).close()
         except (OSError, SandboxError) as error:
             return str(error)
@@ -501,7 +501,7 @@ def _folders(home: Path, workspace: Path) -> list[Mount]:
     return [Mount(home, Path(HOME), writable=True), Mount(workspace, Path(WORKSPACE), writable=True)]
 
 
-async def _networked(
+async def networked(
     plan: NetworkPlan | None, init_pid: int, claim: Claim, cleanup: AsyncExitStack
 ) -> SessionNetwork | None:
     """Make the network that is planned, until `cleanup` is closed; raises SandboxError."""
@@ -512,13 +512,13 @@ async def _networked(
     return network
 
 
-async def _made(tree: BubblewrapTree, cleanup: AsyncExitStack) -> Capture:
-    """Wait until the sandbox is made; raises SandboxError."""
+async def made(tree: BubblewrapTree, cleanup: AsyncExitStack, output_bytes: int = _LAST_WORDS_BYTES) -> Capture:
+    """Wait until the sandbox is made, which ends with `cleanup`; raises SandboxError."""
     cleanup.push_async_callback(tree.destroy)
     readers = await tree.child.outputs()
     cleanup.callback(tree.let_go)
     await tree.make(*readers)
-    return capture(readers, _LAST_WORDS_BYTES)
+    return capture(readers, output_bytes)
 
 
 def _write(

@@ -28,13 +28,13 @@ from services.executor.sandboxes.bubblewrap.arguments import (
 from services.executor.sandboxes.bubblewrap.tree import start_bubblewrap
 from services.executor.sandboxes.limits.host_resources import HostResources, may_change_users
 from services.executor.sandboxes.limits.watchdog import Watchdog
-from services.executor.sandboxes.output import capture
 from services.executor.sandboxes.process_tree import tree_pids
 from services.executor.sandboxes.running_sandbox import SandboxParts, WaitingSandbox, whole_or_nothing
 from services.executor.sandboxes.sandbox import Command, Exit, Limits, Mount, OutputListener, SandboxError
 from services.executor.sandboxes.seccomp import seccomp_filter
 from services.executor.sessions.network.destinations import Destinations, NetworkPlan
-from services.executor.sessions.network.session_network import missing_for_network, open_network, own_addresses, program
+from services.executor.sessions.network.session_network import missing_for_network, own_addresses, program
+from services.executor.sessions.root.bubblewrap_session import made, networked
 
 _PACKAGES = {"buildah": "buildah", "tar": "tar", "bwrap": "bubblewrap"}
 _CAPABILITIES = (
@@ -122,15 +122,9 @@ class BubblewrapBuildSandbox:
             chain = sandboxed_program(command, resource_limits(limits), None)
             bwrap = cast("str", shutil.which("bwrap"))
             tree = start_bubblewrap([bwrap, *options], chain, claim.procs_files, self._seccomp, around=around)
-            cleanup.push_async_callback(tree.destroy)
-            readers = await tree.child.outputs()
-            cleanup.callback(tree.let_go)
-            await tree.make(*readers)
-            if plan is not None:
-                network = await open_network(plan, tree.init_pid, claim.procs_files)
-                cleanup.push_async_callback(network.close)
+            captured = await made(tree, cleanup, limits.output_bytes)
+            if network := await networked(plan, tree.init_pid, claim, cleanup):
                 network.watch(lambda: None)
-            captured = capture(readers, limits.output_bytes)
             watchdog = Watchdog(limits, lambda: tree_pids(tree.child.pid), claim.cgroup, ())
             return WaitingSandbox(SandboxParts(tree, watchdog, captured, claim.cgroup, cleanup.pop_all()))
         raise AssertionError

@@ -10,8 +10,7 @@ from wavepool.executor.v1.session_pb2 import SessionEvent
 
 from services.executor.sessions.access.orders import Orders
 from services.executor.sessions.disk import DiskUse
-from services.executor.sessions.share import Share
-from services.executor.sessions.states import SessionLife
+from services.executor.sessions.session_sandbox import SandboxOrder
 
 _KILLED_FOR_MEMORY = "The kernel has killed a program of this session, which used more than its memory:"
 _MIB_PER_GIB = 1024
@@ -21,19 +20,11 @@ _WHOLE = 100
 class Usage:
     """The use of one session; `disk` is what it has written, as far as it was counted."""
 
-    def __init__(
-        self,
-        *,
-        share: Share,
-        disk_bytes: int,
-        life: SessionLife,
-        orders: Orders,
-        record: Callable[[SessionEvent], None],
-    ) -> None:
+    def __init__(self, order: SandboxOrder, orders: Orders, record: Callable[[SessionEvent], None]) -> None:
         self.disk: DiskUse | None = None
-        self._share = share
-        self._disk_bytes = disk_bytes
-        self._life = life
+        self._share = order.share
+        self._disk_bytes = order.disk_bytes
+        self._life = orders.life
         self._orders = orders
         self._record = record
         self._told_of_disk = 0
