@@ -58,7 +58,7 @@ _REASONS = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SessionSpec:
     """A valid request for a session; keys, end and grace are those at the beginning."""
 

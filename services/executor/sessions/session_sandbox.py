@@ -27,7 +27,7 @@ class SessionGap(StrEnum):
     SYSTEM_CALLS = "system calls of a session are not filtered"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SandboxOrder:
     """What a session's sandbox is made from.
 

@@ -207,6 +207,7 @@ class SessionFiles:
         environment: Mapping[str, str],
         accounts_id: int,
         host_name: str,
+        *,
         nameserver: IPv4Address | None = None,
         gang: Gang | None = None,
         shell: str = SHELL,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 
 from services.executor.devices.inventory import DeviceFacts
 from services.executor.sessions.access.session_files import HOME, WORKSPACE
@@ -18,6 +18,7 @@ class Welcome:
     """The facts of one session. `gpus` are numbers of the machine's GPUs; `gaps` is what holds less than it should."""
 
     share: Share
+    _: KW_ONLY
     device: DeviceFacts
     gpus: Sequence[int]
     keeps_home: bool

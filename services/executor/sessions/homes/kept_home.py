@@ -38,7 +38,7 @@ _POLL_SHARE = 9
 """How much longer than a look at the folder the pause after it is."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class DiskSpec:
     """A disk of a request; `snapshot_id` is empty for an empty home, else the snapshot has `snapshot_bytes`."""
 

@@ -539,7 +539,7 @@ def _write(
     tools = {name: root.tools.script(path) for name, path in found.items() if path} if root.tools else {}
     environment["PATH"] += f":{IN_SANDBOX}/bin" if tools else ""
     variables = {**environment, **order.environment}
-    host_key = files.write(order.keys, variables, number, name, nameserver, order.gang, shell)
+    host_key = files.write(order.keys, variables, number, name, nameserver=nameserver, gang=order.gang, shell=shell)
     if order.gang:
         files.write_hostfile(order.gang.hostfile(order.gpus))
     for name, script in tools.items():

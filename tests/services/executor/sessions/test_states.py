@@ -261,9 +261,22 @@ class Machine:
         self.home = ScriptedHome(self.answers, self.held) if has_disk else None
         image = image_reference("registry.example/team/rocm:6.2") if has_image else None
         spec = SessionSpec(
-            "ses_1", Lease(7, None, 8, ()), (), NOW + timedelta(hours=1), timedelta(minutes=2), image=image
+            session_id="ses_1",
+            lease=Lease(7, None, 8, ()),
+            keys=(),
+            end_time=NOW + timedelta(hours=1),
+            grace=timedelta(minutes=2),
+            image=image,
         )
-        order = SandboxOrder("ses_1", (), {}, Share(1, 1, 1, 1), "", spec.end_time, 1)
+        order = SandboxOrder(
+            session_id="ses_1",
+            keys=(),
+            environment={},
+            share=Share(1, 1, 1, 1),
+            welcome="",
+            end_time=spec.end_time,
+            disk_bytes=1,
+        )
         adapter: Any = SimpleNamespace(open=self._open, gaps=())
         scripted: Any = {"home": self.home, "images": SimpleNamespace(hold=self._hold)}
         place = Place((), ())
