@@ -28,12 +28,6 @@
 // Thrust names libc++'s namespace by a macro that libc++ has no more.
 #define _VSTD std
 
-// There are no graphs, so no stream is captured.
-enum hipStreamCaptureStatus { hipStreamCaptureStatusNone, hipStreamCaptureStatusActive };
-__host__ inline hipError_t hipStreamIsCapturing(hipStream_t, hipStreamCaptureStatus* status) {
-    return *status = hipStreamCaptureStatusNone, hipSuccess;
-}
-
 #include <hipcub/hipcub.hpp>
 #include <rocprim/rocprim.hpp>
 #include <thrust/adjacent_difference.h>
