@@ -1,12 +1,14 @@
-"""What gfx942 has beyond C++: every builtin has a value test or a reason, and assembly is translated or refused."""
+"""What gfx942 has beyond C++: macros, builtins with a value test or a reason, assembly translated or refused."""
 
 from __future__ import annotations
 
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
 
+from hipcpu import toolchain
 from hipcpu.build import main
 from hipcpu.front import front_end
 from hipcpu.front.amd_builtins import TABLE, reasons
@@ -18,12 +20,55 @@ _BUILTIN = re.compile(r"__builtin_amdgcn_\w+")
 # Matrix instructions and conversions of 8-bit floats have a table, headers and tests of their own.
 _ELSEWHERE = re.compile(r"_s?mfma|fp8|bf8")
 
+_GFX942 = "amdgcn-amd-amdhsa"
+# About long double, caches, the widest integer and what `new` aligns: here they are the host's. In the host's pass,
+# clang also defines the name of a processor that has none.
+_NOT_AMDS = re.compile(r"__\w*LDBL_|__SIZEOF_LONG_DOUBLE|__GCC_\w+STRUCTIVE|__BITINT_|__STDCPP_DEFAULT_NEW|____\b")
+
 
 def _build(folder: Path, body: str, before: str = "") -> int:
     (folder / "solution.hip").write_text(
         f"{before}__global__ void k(float* p, int x) {{\n{body}\n}}\nint main() {{}}\n"
     )
     return main([str(folder), "program"])
+
+
+def _macros(folder: Path, command: list[str]) -> set[str]:
+    (folder / "empty.hip").touch()
+    dumped = [*command, "-E", "-dM", "empty.hip"]
+    done = subprocess.run(dumped, cwd=folder, capture_output=True, text=True, check=True)
+    return {line.removeprefix("#define ") for line in done.stdout.splitlines()}
+
+
+@pytest.mark.parametrize("kernels", [False, True], ids=["host", "kernels"])
+def test_both_passes_have_the_macros_that_clang_defines_for_gfx942(kernels: bool, tmp_path: Path) -> None:
+    prepared = toolchain.prepared()
+    plain = toolchain.compiler().hip(prepared.include, kernels=kernels)
+    real = [*plain, "-aux-triple", _GFX942]
+    if kernels:
+        at = plain.index("-target-cpu")
+        real = [*plain[:at], *plain[at + 2 :], "-triple", _GFX942, "-target-cpu", "gfx942"]
+    without = _macros(tmp_path, plain)
+    amds = {macro for macro in _macros(tmp_path, real) - without if not _NOT_AMDS.match(macro)}
+    assert "__AMDGCN__ 1" in amds
+    assert ("__gfx942__ 1" in amds) == kernels
+
+    prelude = prepared.kernel_prelude if kernels else prepared.host_prelude
+    ours = _macros(tmp_path, [*plain, "-include-pch", str(prelude)])
+    assert amds - ours == set()
+    assert {macro for macro in ours - amds if re.match(r"__(?:AMD|GFX|gfx|amdgcn)", macro)} == {
+        # HIP 6's clang has them, and that of HIP 7.2 no longer.
+        "__AMDGCN_WAVEFRONT_SIZE 64",
+        "__AMDGCN_WAVEFRONT_SIZE__ 64",
+    }
+
+
+def test_a_builtin_in_a_branch_for_the_mi300x_is_refused_with_its_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert _build(tmp_path, "#ifdef __gfx942__\np[0] = __builtin_amdgcn_cubeid(1, 1, 1);\n#endif") == 1
+    text = capsys.readouterr().err
+    assert text.startswith("solution.hip:3:8: error: use of undeclared identifier '__builtin_amdgcn_cubeid'"), text
 
 
 def test_the_table_lists_what_our_clang_has_for_gfx942() -> None:

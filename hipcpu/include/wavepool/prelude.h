@@ -104,3 +104,6 @@
 #pragma clang force_cuda_host_device end
 
 #include "hip/hip_runtime.h"
+
+// Last: the headers before it are for the processor that runs them.
+#include "wavepool/target_macros.h"

@@ -119,7 +119,7 @@ hipError_t hipGetDeviceProperties(hipDeviceProp_t* properties, int device) {
     hipDeviceProp_t& p = *properties;
     if (tell_by_gpu(p)) return hipSuccess;
     std::snprintf(p.name, sizeof(p.name), "Wavepool cpu device");
-    std::snprintf(p.gcnArchName, sizeof(p.gcnArchName), "x86_64");
+    std::snprintf(p.gcnArchName, sizeof(p.gcnArchName), "gfx942:sramecc+:xnack-");
     fill_sizes(p);
     p.clockRate = p.clockInstructionRate = p.memoryClockRate = kClockKilohertz;
     p.memoryBusWidth = kMemoryBusBits;

@@ -88,6 +88,8 @@ int main() {
     RUN(hipGetDeviceProperties(&properties, 0));
     CHECK(properties.warpSize == 64 && properties.maxThreadsPerBlock == 1024 && properties.sharedMemPerBlock == 65536);
     CHECK(properties.multiProcessorCount >= 1 && properties.totalGlobalMem > 0);
+    CHECK(strcmp(properties.gcnArchName, "gfx942:sramecc+:xnack-") == 0);
+    CHECK(properties.major == 9 && properties.minor == 4 && properties.regsPerBlock == 65536);
     int count = 0, warp = 0, blocks = 0;
     RUN(hipGetDeviceCount(&count));
     RUN(hipDeviceGetAttribute(&warp, hipDeviceAttributeWarpSize, 0));
