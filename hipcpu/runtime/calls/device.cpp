@@ -5,6 +5,7 @@
 #include "device_facts.h"
 #include "device_properties.h"
 #include "errors.h"
+#include "hip/hip_version.h"
 #include "launch_limits.h"
 #include "wavepool/host/api.h"
 
@@ -17,7 +18,6 @@ constexpr int kRegistersPerBlock = 65536;
 constexpr int kClockKilohertz = 2100000;
 constexpr int kCacheBytes = 4 << 20;
 constexpr int kMemoryBusBits = 8192;
-constexpr int kRuntimeVersion = 60443482;
 
 bool tell_by_gpu(hipDeviceProp_t& p) {
     bool is_told = false;
@@ -148,12 +148,12 @@ hipError_t hipDeviceSetCacheConfig(hipFuncCache_t) { return hipSuccess; }
 hipError_t hipDeviceSetSharedMemConfig(hipSharedMemConfig) { return hipSuccess; }
 hipError_t hipDriverGetVersion(int* version) {
     if (!version) return remember(hipErrorInvalidValue);
-    if (!told_by_gpu("driverVersion", version, sizeof *version)) *version = kRuntimeVersion;
+    if (!told_by_gpu("driverVersion", version, sizeof *version)) *version = HIP_VERSION;
     return hipSuccess;
 }
 hipError_t hipRuntimeGetVersion(int* version) {
     if (!version) return remember(hipErrorInvalidValue);
-    if (!told_by_gpu("runtimeVersion", version, sizeof *version)) *version = kRuntimeVersion;
+    if (!told_by_gpu("runtimeVersion", version, sizeof *version)) *version = HIP_VERSION;
     return hipSuccess;
 }
 }

@@ -90,7 +90,9 @@ int main() {
     CHECK(properties.multiProcessorCount >= 1 && properties.totalGlobalMem > 0);
     CHECK(strcmp(properties.gcnArchName, "gfx942:sramecc+:xnack-") == 0);
     CHECK(properties.major == 9 && properties.minor == 4 && properties.regsPerBlock == 65536);
-    int count = 0, warp = 0, blocks = 0;
+    int count = 0, warp = 0, blocks = 0, release = 0;
+    RUN(hipRuntimeGetVersion(&release));
+    CHECK(release == HIP_VERSION && HIP_VERSION / 100000 == 702);
     RUN(hipGetDeviceCount(&count));
     RUN(hipDeviceGetAttribute(&warp, hipDeviceAttributeWarpSize, 0));
     CHECK(count == 1 && warp == 64 && hipSetDevice(1) == hipErrorInvalidDevice);
