@@ -1,8 +1,9 @@
-"""Submissions may include any headers of the C library, in any order."""
+"""Submissions may include any headers of the C and C++ libraries, in any order."""
 
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -40,6 +41,21 @@ def test_all_headers_of_the_c_library_go_together_in_any_order(tmp_path: Path, s
 @pytest.mark.parametrize("name", ["assert.h", "unistd.h"])
 def test_a_header_goes_alone(tmp_path: Path, name: str) -> None:
     assert _messages(tmp_path, [name]) == ""
+
+
+def _cpp_headers() -> list[str]:
+    folder = toolchain.compiler().folder / "lib/libcxx/include"
+    names = (path.name for path in folder.iterdir() if path.is_file())
+    return sorted(name for name in names if re.fullmatch(r"[a-z]\w*", name))
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_all_headers_of_cpp_go_together_in_any_order(tmp_path: Path, seed: int) -> None:
+    # As under hipcc, those of the processor see its macros and the MI300X's.
+    headers = [*_cpp_headers(), "cpuid.h", "immintrin.h"]
+    assert {"algorithm", "coroutine", "mdspan", "print", "vector"} <= set(headers)
+    random.Random(seed).shuffle(headers)  # noqa: S311 - an order, not a secret
+    assert _messages(tmp_path, headers) == ""
 
 
 _OURS = sorted(path.relative_to(_INCLUDE).as_posix() for path in _INCLUDE.rglob("*") if path.is_file())
