@@ -57,6 +57,17 @@ _ATOMIC_TYPES = {
 _COMPARISONS = {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!=", "neq": "!="}
 _COMPARISON = re.compile(r"v_cmp_(\w+)_(f16|f32|f64|i32|u32|i64|u64)")
 
+_CONVERSION = re.compile(
+    r"((?P<decodes>v_cvt_(?:pk_)?f32)_(?:fp8|bf8)|(?P<encodes>v_cvt_(?:pk|sr))_(?:fp8|bf8)_f32)(?:_sdwa)?"
+)
+# How they choose a part of the register with the codes, as AMD's assembler writes it; without a word it is the first.
+_PARTS = {
+    "v_cvt_f32": ("src0_sel", ("BYTE_0", "BYTE_1", "BYTE_2", "BYTE_3")),
+    "v_cvt_pk_f32": ("src0_sel", ("WORD_0", "WORD_1")),
+    "v_cvt_pk": ("op_sel", ("[0,0,0]", "[0,0,1]")),
+    "v_cvt_sr": ("op_sel", ("[0,0,0,0]", "[0,0,1,0]", "[0,0,0,1]", "[0,0,1,1]")),
+}
+
 _ADVICE = (
     (re.compile(r"v_(?:s?mfma|smfmac)"), "call the matrix builtin of the same shape, __builtin_amdgcn_mfma_..."),
     (re.compile(r"ds_"), "read and write shared memory as an array, or call its builtin"),
@@ -223,6 +234,20 @@ def _comparison(one: _Instruction, into: Translation) -> str:
     return f"wp_asm::compare<wp_asm::{match[2]}>({values}, {holds});"
 
 
+def _conversion(one: _Instruction, into: Translation) -> str:
+    """Translate a conversion of 8-bit floats, which is about one byte or half of the register that has their codes."""
+    match = _CONVERSION.fullmatch(one.name)
+    if match is None:
+        return _arithmetic(one, into)
+    modifier, parts = _PARTS[match["decodes"] or match["encodes"]]
+    one.checked(2 if match["decodes"] else 3, modifier)
+    chosen = one.modifiers.get(modifier, parts[0]).replace(" ", "")
+    if chosen not in parts:
+        raise one.refused(f"`{modifier}:{chosen}` is not valid; choose {', '.join(parts)}")
+    values = ", ".join(_value(one, operand, into) for operand in one.operands)
+    return f"wp_asm::{match[1]}<{parts.index(chosen)}>({values});"
+
+
 def _mask(one: _Instruction, modifier: str, usual: int) -> int:
     if modifier not in one.modifiers:
         return usual
@@ -367,6 +392,7 @@ _FAMILIES: tuple[tuple[str, Callable[[_Instruction, Translation], str]], ...] = 
     ("buffer_", _buffer_memory),
     ("v_mfma_", _matrix),
     ("v_cmp_", _comparison),
+    ("v_cvt_", _conversion),
 )
 
 

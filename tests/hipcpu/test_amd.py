@@ -142,6 +142,16 @@ def test_an_argument_that_cannot_be_is_refused(
         ),
         ('asm("ds_read_b32 %0, %1 offset:x" : "=v"(x) : "v"(x));', 2, "`offset:x` is not a number"),
         ('asm("s_getreg_b32 %0, hwreg(HW_REG_STATUS)" : "=s"(x));', 2, "only HW_REG_MODE, HW_REG_HW_ID, HW_REG_XCC_ID"),
+        (
+            'asm("v_cvt_f32_fp8 %0, %1 src0_sel:WORD_1" : "=v"(p[0]) : "v"(x));',
+            2,
+            "`src0_sel:WORD_1` is not valid; choose BYTE_0, BYTE_1, BYTE_2, BYTE_3",
+        ),
+        (
+            'asm("v_cvt_pk_fp8_f32 %0, %1, %1 op_sel:[1,0,0]" : "+v"(x) : "v"(p[0]));',
+            2,
+            "`op_sel:[1,0,0]` is not valid; choose [0,0,0], [0,0,1]",
+        ),
         ('asm("v_cndmask_b32 %0, %1, %1, vcc" : "=v"(x) : "v"(x));', 2, "it names the register vcc"),
     ],
 )
@@ -177,6 +187,15 @@ def test_an_intrinsic_without_a_function_is_named_with_its_line(
     assert text.startswith("solution.hip:2:44: error: the cpu device has no intrinsic `llvm.amdgcn.no.such.thing`"), (
         text
     )
+
+
+def test_functions_may_take_the_result_of_a_matrix_instruction(tmp_path: Path) -> None:
+    (tmp_path / "solution.hip").write_text(
+        "typedef float Floats __attribute__((ext_vector_type(16)));\n"
+        "__device__ Floats twice(Floats x) { return x + x; }\n"
+        "__global__ void k(Floats* p) { *p = twice(*p); }\n"
+    )
+    assert front_end.parse(tmp_path, "solution.hip").messages == ""
 
 
 def test_has_builtin_answers_for_the_mi300x(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-// AMD's assembly inside of kernels: what only waits, and what computes.
+// AMD's assembly inside of kernels: what only waits, and what computes; conversions by the label of their intrinsic.
 typedef _Float16 half2_v __attribute__((ext_vector_type(2)));
 typedef float float2_v __attribute__((ext_vector_type(2)));
 typedef float float4_v __attribute__((ext_vector_type(4)));
@@ -122,6 +122,48 @@ __global__ void packed(int* wrong) {
     asm("v_dot4_i32_i8 %0, %1, %2, %3" : "=v"(n) : "v"(0xff020304), "v"(0x02010101), "v"(10));
     EXPECT(n == 17);
 }
+__global__ void small_floats(int* wrong) {
+    // 1 is 0x40 as fp8 and as bf8; -2 is 0xc8 as fp8, and 0xc4 as bf8.
+    int codes = 0x12345678;
+    asm("v_cvt_pk_fp8_f32 %0, %1, %2" : "+v"(codes) : "v"(1.0f), "v"(-2.0f));
+    EXPECT(codes == 0x1234c840);
+    asm("v_cvt_pk_bf8_f32_e64 %0, -%1, |%2| op_sel:[0,0,1]" : "+v"(codes) : "v"(2.0f), "v"(-1.0f));
+    EXPECT(codes == 0x40c4c840);
+    float f[4];
+    asm("v_cvt_f32_fp8 %0, %1" : "=v"(f[0]) : "v"(codes));
+    asm("v_cvt_f32_fp8_sdwa %0, %1 src0_sel:BYTE_1" : "=v"(f[1]) : "v"(codes));
+    asm("v_cvt_f32_bf8 %0, %1 src0_sel:BYTE_2" : "=v"(f[2]) : "v"(codes));
+    asm("v_cvt_f32_bf8_e32 %0, %1" : "=v"(f[3]) : "v"(codes >> 24));
+    EXPECT(f[0] == 1 && f[1] == -2 && f[2] == -2 && f[3] == 1);
+    float2_v low, high;
+    asm("v_cvt_pk_f32_fp8 %0, %2\n v_cvt_pk_f32_bf8_sdwa %1, %2 src0_sel:WORD_1" : "=&v"(low), "=v"(high) : "v"(codes));
+    EXPECT(low[0] == 1 && low[1] == -2 && high[0] == -2 && high[1] == 1);
+    // 1.0625 is between 1 and 1.125, and a seed of 1/2 lifts it.
+    asm("v_cvt_sr_fp8_f32 %0, %1, %2 op_sel:[0,0,1,0]" : "+v"(codes) : "v"(1.0625f), "v"(0x80000000));
+    EXPECT(codes == 0x40c44140);
+    asm("v_cvt_sr_fp8_f32 %0, %1, %2 op_sel:[0,0,1,1]\n v_cvt_sr_bf8_f32 %0, %1, 0" : "+v"(codes) : "v"(1.0625f), "v"(0x7fffffff));
+    EXPECT(codes == 0x40c44140);
+    asm("v_cvt_sr_bf8_f32 %0, 4.0, 0 op_sel:[0,0,0,1]" : "+v"(codes));
+    EXPECT(codes == 0x40484140);
+}
+__device__ float decoded(int, int) __asm("llvm.amdgcn.cvt.f32.bf8");
+__device__ float2_v decoded_pair(int, bool) __asm("llvm.amdgcn.cvt.pk.f32.fp8");
+__device__ int encoded_pair(float, float, int, bool) __asm("llvm.amdgcn.cvt.pk.fp8.f32");
+__device__ int encoded_by_seed(float, int, int, int) __asm("llvm.amdgcn.cvt.sr.fp8.f32");
+typedef short short2_v __attribute__((ext_vector_type(2)));
+__device__ short2_v whole(int, int) __asm("llvm.amdgcn.cvt.pk.i16");
+__device__ short2_v of_one(float, float) __asm("llvm.amdgcn.cvt.pknorm.i16");
+__device__ unsigned one_byte(float, unsigned, unsigned) __asm("llvm.amdgcn.cvt.pk.u8.f32");
+__global__ void labels(int* wrong) {
+    EXPECT(encoded_pair(1, -2, 0x12345678, false) == 0x1234c840 && encoded_pair(1, -2, 0x12345678, true) == 0xc8405678);
+    EXPECT(decoded(0x40c44840, 0) == 1 && decoded(0x40c44840, 1) == 4 && decoded(0x40c44840, 2) == -2);
+    EXPECT(decoded_pair(0x48404040, true)[0] == 1 && decoded_pair(0x48404040, true)[1] == 2);
+    EXPECT(decoded_pair(0x40404840, false)[0] == 1 && decoded_pair(0x40404840, false)[1] == 2);
+    EXPECT(encoded_by_seed(1.0625f, 0x80000000, 0x12345678, 3) == 0x41345678);
+    EXPECT(encoded_by_seed(1.0625f, 0x7fffffff, 0x12345678, 0) == 0x12345640);
+    EXPECT(whole(-40000, 7)[0] == -32768 && whole(-40000, 7)[1] == 7);
+    EXPECT(of_one(-1, 0.5f)[0] == -32767 && of_one(2, 0)[0] == 32767 && one_byte(9, 2, 0x12345678) == 0x12095678);
+}
 // As Composable Kernel does it: one statement sets m0, and others move it and use it.
 __device__ void load_row(void* row, int4_v buffer, int offset) {
     asm volatile("buffer_load_dword %1, %2, 0 offen offset:%3 lds" : "=r"(row) : "v"(offset), "s"(buffer), "n"(4) : "memory");
@@ -189,6 +231,8 @@ int main() {
     waits<<<1, 256>>>(wrong), passed();
     moves_and_sums<<<3, 64>>>(wrong), passed();
     packed<<<1, 64>>>(wrong), passed();
+    small_floats<<<1, 64>>>(wrong), passed();
+    labels<<<1, 64>>>(wrong), passed();
     std::vector<float> floats(65);
     for (int i = 0; i < 65; ++i) floats[i] = i;
     rows_by_m0<<<1, 128>>>(sent(floats), wrong), passed();

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "wavepool/threads/amd_instructions.h"
+#include "wavepool/threads/fp8_instructions.h"
 
 // Assembly that cannot run here: the build refuses kernels that reach a call of this, with its text and line.
 extern "C" __device__ void __wp_refused_assembly(const char* why, int line);
@@ -166,6 +167,26 @@ WP_V1(v_cvt_f32_ubyte3, f32, u32, a >> 24)
 WP_V1(v_cvt_off_f32_i4, f32, i32, __builtin_amdgcn_cvt_off_f32_i4(a))
 WP_V2(v_cvt_pkrtz_f16_f32, wp_storage_half2, f32, f32, __builtin_amdgcn_cvt_pkrtz(a, b))
 WP_V2(v_pack_b32_f16, u32, u16, u16, a | u32(b) << 16)
+
+// Conversions of 8-bit floats; PART is the byte or half that is meant of the register with the codes.
+#define WP_FP8(NAME)                                                                                         \
+    template <int PART, class D, class X> WP_FN void v_cvt_f32_##NAME(D& d, const X& x) {                    \
+        put(d, __builtin_amdgcn_cvt_f32_##NAME(get<i32>(x), PART));                                          \
+    }                                                                                                        \
+    template <int PART, class D, class X> WP_FN void v_cvt_pk_f32_##NAME(D& d, const X& x) {                 \
+        put(d, __builtin_amdgcn_cvt_pk_f32_##NAME(get<i32>(x), PART));                                       \
+    }                                                                                                        \
+    template <int PART, class D, class X, class Y>                                                           \
+    WP_FN void v_cvt_pk_##NAME##_f32(D& d, const X& x, const Y& y) {                                         \
+        put(d, __builtin_amdgcn_cvt_pk_##NAME##_f32(get<f32>(x), get<f32>(y), get<i32>(d), PART));           \
+    }                                                                                                        \
+    template <int PART, class D, class X, class Y>                                                           \
+    WP_FN void v_cvt_sr_##NAME##_f32(D& d, const X& x, const Y& seed) {                                      \
+        put(d, __builtin_amdgcn_cvt_sr_##NAME##_f32(get<f32>(x), get<i32>(seed), get<i32>(d), PART));        \
+    }
+WP_FP8(fp8)
+WP_FP8(bf8)
+#undef WP_FP8
 
 WP_V2(v_add_u32, u32, u32, u32, a + b)
 WP_V2(v_sub_u32, u32, u32, u32, a - b)

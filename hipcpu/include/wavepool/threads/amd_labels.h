@@ -3,6 +3,7 @@
 #pragma once
 
 #include "wavepool/threads/amd_instructions.h"
+#include "wavepool/threads/fp8_instructions.h"
 
 #define WP_JOINED_(A, B) A##B
 #define WP_JOINED(A, B) WP_JOINED_(A, B)
@@ -157,5 +158,23 @@ WP_LABEL("rsq.f32", float, (float x), return __builtin_amdgcn_rsqf(x))
 WP_LABEL("exp2.f32", float, (float x), return __builtin_amdgcn_exp2f(x))
 WP_LABEL("log.f32", float, (float x), return __builtin_amdgcn_logf(x))
 WP_LABEL("fmed3.f32", float, (float a, float b, float c), return __builtin_amdgcn_fmed3f(a, b, c))
+WP_LABEL("cvt.pknorm.i16", wp_short2, (float a, float b), return __builtin_amdgcn_cvt_pknorm_i16(a, b))
+WP_LABEL("cvt.pknorm.u16", wp_ushort2, (float a, float b), return __builtin_amdgcn_cvt_pknorm_u16(a, b))
+WP_LABEL("cvt.pk.i16", wp_short2, (int a, int b), return __builtin_amdgcn_cvt_pk_i16(a, b))
+WP_LABEL("cvt.pk.u16", wp_ushort2, (unsigned a, unsigned b), return __builtin_amdgcn_cvt_pk_u16(a, b))
+WP_LABEL("cvt.pk.u8.f32", unsigned, (float x, unsigned byte, unsigned old), return __builtin_amdgcn_cvt_pk_u8_f32(x, byte, old))
+// The builtins want to know at compile time which part of the register they are about.
+#define WP_CONVERSION_LABELS(NAME)                                                                                       \
+    WP_LABEL("cvt.f32." #NAME, float, (int codes, int byte), return __builtin_amdgcn_cvt_f32_##NAME(codes >> 8 * byte, 0)) \
+    WP_LABEL("cvt.pk.f32." #NAME, auto, (int codes, bool upper),                                                         \
+             return __builtin_amdgcn_cvt_pk_f32_##NAME(codes >> 16 * upper, false))                                      \
+    WP_LABEL("cvt.pk." #NAME ".f32", int, (float a, float b, int old, bool upper),                                       \
+             return upper ? __builtin_amdgcn_cvt_pk_##NAME##_f32(a, b, old, true)                                        \
+                          : __builtin_amdgcn_cvt_pk_##NAME##_f32(a, b, old, false))                                      \
+    WP_LABEL("cvt.sr." #NAME ".f32", int, (float a, int seed, int old, int byte),                                        \
+             return wp_fp8_with_byte(old, (unsigned char)__builtin_amdgcn_cvt_sr_##NAME##_f32(a, seed, 0, 0), byte))
+WP_CONVERSION_LABELS(fp8)
+WP_CONVERSION_LABELS(bf8)
+#undef WP_CONVERSION_LABELS
 #undef WP_LABEL
 #undef WP_LABEL_
