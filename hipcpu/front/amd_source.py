@@ -47,6 +47,7 @@ _VARIABLE = re.compile(r"\bwp_\d+\b")
 _LABEL = "llvm.amdgcn."
 _PREFIX = "wp."
 _BUILTIN = "__builtin_amdgcn_"
+_MATRIX = re.compile(r"s?mfma")
 
 
 @dataclass(frozen=True)
@@ -117,11 +118,17 @@ def _replacement(text: str, tokens: Sequence[_Token], at: int) -> tuple[str, int
     literal = [token.kind in {"string", "raw"} for token in sections[0]]
     template = "".join(_content(token) if known else "0" for token, known in zip(sections[0], literal, strict=True))
     if len(sections) == 1 and template.startswith(_LABEL):
-        return f'{word}("{_PREFIX}{template}")', end, _LABELS_HEADER
+        return f'{word}("{_PREFIX}{_label(template)}")', end, _LABELS_HEADER
     if not any(literal):
         return None
     new = _translated(text, template, sections[1:3], waits_only=not all(literal))
     return (new, end, _ASSEMBLY_HEADER) if new is not None else None
+
+
+def _label(name: str) -> str:
+    """Return the name of a function in `amd_labels.h`, which spells matrix instructions as the table of them does."""
+    rest = name.removeprefix(_LABEL)
+    return _LABEL + (rest.replace(".", "_") if _MATRIX.match(rest) else rest)
 
 
 def _closing(tokens: Sequence[_Token], begin: int) -> int | None:

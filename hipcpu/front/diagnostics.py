@@ -128,9 +128,12 @@ def assembly_error(source: str, code: str) -> str:
 
 def intrinsic_error(source: str, name: str) -> str:
     """Return the error message for an intrinsic of AMD's back end that is called by its label."""
-    place = _place(source, re.search(re.escape(name), source))
+    # Matrix instructions' dots have become underscores.
+    found = re.search(re.sub(r"\\\.|_", "[._]", re.escape(name)), source)
     advice = "call the builtin of clang that does the same, or write it as C++"
-    return f"{place}: error: the cpu device has no intrinsic `{name}`: {advice}\n"
+    return (
+        f"{_place(source, found)}: error: the cpu device has no intrinsic `{found[0] if found else name}`: {advice}\n"
+    )
 
 
 def _place(source: str, found: re.Match[str] | None) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -94,28 +94,53 @@ def _type(kind: str, count: int, *, sparse: bool = False) -> str:
     return f"Vector<{name}, {count}>::type"
 
 
-def call(case: Case) -> str:
-    """Return the body of a kernel that executes the instruction on `words`."""
-    one, how = case.one, case.how
+def _types(one: Instruction) -> tuple[str, str, str]:
     in_a, in_b, in_d = one.counts
-    types = _type(one.a, in_a, sparse=one.sparse), _type(one.b, in_b, sparse=one.sparse), _type(one.d, in_d)
+    return _type(one.a, in_a, sparse=one.sparse), _type(one.b, in_b, sparse=one.sparse), _type(one.d, in_d)
+
+
+def call(case: Case, prefix: str = "__builtin_amdgcn_") -> str:
+    """Return the body of a kernel that executes the instruction on `words`; `prefix` is what its function is called."""
+    one, how = case.one, case.how
+    types = _types(one)
     operands = [f"loaded<{kind}>(words, {first})" for kind, first in zip(types, (A, B, D), strict=True)]
     last = f"int(words[{INDEX * LANES} + threadIdx.x % {LANES}])" if one.sparse else f"{how.cbsz}"
     immediates = f"{how.cbsz}, {how.abid}" if one.sparse else f"{how.abid}, {how.blgp}"
-    value = f"__builtin_amdgcn_{one.builtin}({', '.join(operands)}, {last}, {immediates})"
+    value = f"{prefix}{one.builtin}({', '.join(operands)}, {last}, {immediates})"
     return f"const {types[2]} d = {value}; stored<{types[2]}>(words, d);"
 
 
 def kernels(cases: Sequence[Case]) -> str:
     """Return device code: a kernel for each case."""
-    bodies = (f"__global__ void k{number}(unsigned* words) {{ {call(case)} }}\n" for number, case in enumerate(cases))
+    return _kernels(call(case) for case in cases)
+
+
+def _kernels(calls: Iterable[str]) -> str:
+    bodies = (f"__global__ void k{number}(unsigned* words) {{ {body} }}\n" for number, body in enumerate(calls))
     return f"#include <hip/hip_runtime.h>\n{_MAIN}{''.join(bodies)}"
+
+
+def _labelled(one: Instruction) -> str:
+    """Return a declaration of LLVM's intrinsic for this instruction, by its label."""
+    a, b, d = _types(one)
+    label = f"llvm.amdgcn.{one.builtin.replace('_', '.')}"
+    return f'__device__ {d} labelled_{one.builtin}({a}, {b}, {d}, int, int, int) __asm("{label}");'
+
+
+def source_with_labels() -> str:
+    """Return a program with the same kernels that calls LLVM's intrinsics instead of clang's builtins."""
+    declared = (f"{_labelled(case.one)} {call(case, 'labelled_')}" for case in CASES)
+    return _program(_kernels(declared))
 
 
 def source() -> str:
     """Return the program's source."""
+    return _program(kernels(CASES))
+
+
+def _program(device_code: str) -> str:
     launches = ", ".join(f"[](unsigned* words) {{ k{number}<<<1, {LANES}>>>(words); }}" for number in range(len(CASES)))
-    return f"{kernels(CASES)}static void (*const kernels[])(unsigned*) = {{{launches}}};\n{_END}"
+    return f"{device_code}static void (*const kernels[])(unsigned*) = {{{launches}}};\n{_END}"
 
 
 def executed(program: Path, asked: Sequence[tuple[Case, Words]]) -> list[Words]:

@@ -188,6 +188,11 @@ def test_an_intrinsic_without_a_function_is_named_with_its_line(
         text
     )
 
+    # A matrix instruction that gfx942 has no longer.
+    gone = '__device__ float gone(float, float, float, int, int, int) __asm("llvm.amdgcn.mfma.f32.4x4x2bf16");\n'
+    assert _build(tmp_path, "p[0] = gone(1, 1, 1, 0, 0, 0);", gone) == 1
+    assert "the cpu device has no intrinsic `llvm.amdgcn.mfma.f32.4x4x2bf16`" in capsys.readouterr().err
+
 
 def test_functions_may_take_the_result_of_a_matrix_instruction(tmp_path: Path) -> None:
     (tmp_path / "solution.hip").write_text(
@@ -196,6 +201,18 @@ def test_functions_may_take_the_result_of_a_matrix_instruction(tmp_path: Path) -
         "__global__ void k(Floats* p) { *p = twice(*p); }\n"
     )
     assert front_end.parse(tmp_path, "solution.hip").messages == ""
+
+
+def test_a_matrix_intrinsic_ends_at_modifiers_that_gfx942_has_not(tmp_path: Path) -> None:
+    label = '__device__ double product(double, double, double, int, int, int) __asm("llvm.amdgcn.mfma.f64.4x4x4f64");\n'
+    start = "int main() { k<<<1, 64>>>(nullptr, 0); return hipDeviceSynchronize() != hipSuccess; }\n"
+    (tmp_path / "solution.hip").write_text(
+        f"{label}__global__ void k(double* p, int) {{ product(1, 1, 1, 1, 0, 0); }}\n{start}"
+    )
+    assert main([str(tmp_path), "program"]) == 0
+    done = subprocess.run([tmp_path / "program"], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode != 0
+    assert "mfma_f64_4x4x4f64 of gfx942 has no such cbsz, abid or blgp" in done.stderr
 
 
 def test_has_builtin_answers_for_the_mi300x(tmp_path: Path) -> None:

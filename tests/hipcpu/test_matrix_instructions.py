@@ -36,7 +36,11 @@ def _answer(case: Case, words: Words) -> np.ndarray:
     return held(words[D : D + count], case.one.d).astype(np.float64)
 
 
-def test_every_instruction_multiplies_whole_numbers_exactly(program: Path) -> None:
+@pytest.mark.parametrize("source", [matrix_program.source, matrix_program.source_with_labels])
+def test_every_instruction_multiplies_whole_numbers_exactly(
+    source: Callable[[], str], program_of: Callable[[str], Path]
+) -> None:
+    program = program_of(source())
     rng = np.random.default_rng(1)
     asked = [(case, _words(case, lambda shape: rng.integers(-8, 8, shape), rng)) for case in CASES]
 

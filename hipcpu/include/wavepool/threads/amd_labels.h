@@ -4,6 +4,7 @@
 
 #include "wavepool/threads/amd_instructions.h"
 #include "wavepool/threads/fp8_instructions.h"
+#include "wavepool/threads/matrix_instructions.h"
 
 #define WP_JOINED_(A, B) A##B
 #define WP_JOINED(A, B) WP_JOINED_(A, B)
@@ -176,5 +177,36 @@ WP_LABEL("cvt.pk.u8.f32", unsigned, (float x, unsigned byte, unsigned old), retu
 WP_CONVERSION_LABELS(fp8)
 WP_CONVERSION_LABELS(bf8)
 #undef WP_CONVERSION_LABELS
+
+// Matrix instructions, whose names `amd_source.py` has changed to those of the table. Here modifiers are known at run time.
+__device__ inline void wp_no_such_modifiers(const char* why) { __assert_fail(why, "solution.hip", 0, "llvm.amdgcn"); }
+#define WP_ALLOWED_none(BLOCKS) (cbsz | abid | blgp) == 0
+#define WP_ALLOWED_lanes(BLOCKS) (cbsz | abid | (blgp & ~7)) == 0
+#define WP_ALLOWED_negate(BLOCKS) WP_ALLOWED_lanes(BLOCKS)
+#define WP_ALLOWED_broadcast(BLOCKS) \
+    ((cbsz | blgp) & ~7) == 0 && 1 << cbsz <= BLOCKS && unsigned(abid) < 1u << cbsz
+#define MFMA(NAME, M, N, K, BLOCKS, A, B, D, MODIFIERS)                                                                  \
+    WP_LABEL("mfma_" #NAME, wp_matrix_operand<M * N * BLOCKS / 64>::D,                                                   \
+             (wp_matrix_operand<M * K * BLOCKS / 64>::A a, wp_matrix_operand<N * K * BLOCKS / 64>::B b,                  \
+              wp_matrix_operand<M * N * BLOCKS / 64>::D c, int cbsz, int abid, int blgp),                                \
+             if (!(WP_ALLOWED_##MODIFIERS(BLOCKS))) wp_no_such_modifiers("mfma_" #NAME " of gfx942 has no such cbsz, abid or blgp"); \
+             return wp_matrix(a, b, c, wp_mfma_##NAME, cbsz | abid << 4 | blgp << 8, 0))
+#define SMFMAC(NAME, M, N, K, A, B, D)                                                                                   \
+    WP_LABEL("smfmac_" #NAME, wp_matrix_operand<M * N / 64>::D,                                                          \
+             (wp_sparse_operand<M * K / 128>::A a, wp_sparse_operand<N * K / 64>::B b, wp_matrix_operand<M * N / 64>::D c, \
+              int index, int cbsz, int abid),                                                                            \
+             if (cbsz & ~3 || unsigned(abid) >= 16 / (M * K / 128))                                                      \
+                 wp_no_such_modifiers("smfmac_" #NAME " of gfx942 has no such cbsz or abid");                            \
+             wp_matrix_bring<wp_matrix_index>(index);                                                                    \
+             return wp_matrix(a, b, c, wp_smfmac_##NAME, cbsz | abid << 4, 0))
+#define GONE(NAME, INSTEAD)
+#include "wavepool/threads/matrix_instructions.inc"
+#undef MFMA
+#undef SMFMAC
+#undef GONE
+#undef WP_ALLOWED_none
+#undef WP_ALLOWED_lanes
+#undef WP_ALLOWED_negate
+#undef WP_ALLOWED_broadcast
 #undef WP_LABEL
 #undef WP_LABEL_
