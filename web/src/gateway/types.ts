@@ -3312,8 +3312,12 @@ export interface components {
             attempts: number;
             /** Best Runtime Ms */
             best_runtime_ms: number | null;
+            /** Best Runtime Interval */
+            best_runtime_interval: number | null;
             /** Record Runtime Ms */
             record_runtime_ms: number | null;
+            /** Record Runtime Interval */
+            record_runtime_interval: number | null;
             /** Users */
             users: number;
         };
