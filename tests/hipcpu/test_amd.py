@@ -53,7 +53,7 @@ def test_both_passes_have_the_macros_that_clang_defines_for_gfx942(kernels: bool
     assert "__AMDGCN__ 1" in amds
     assert ("__gfx942__ 1" in amds) == kernels
 
-    prelude = prepared.kernel_prelude if kernels else prepared.host_prelude
+    prelude = prepared.prelude(kernels=kernels)
     ours = _macros(tmp_path, [*plain, "-include-pch", str(prelude)])
     assert amds - ours == set()
     assert {macro for macro in ours - amds if re.match(r"__(?:AMD|GFX|gfx|amdgcn)", macro)} == {

@@ -225,7 +225,20 @@ static void check_host() {
     static_assert(hipErrorPeerAccessNotEnabled == 705 && hipErrorTbd == 1054);
 }
 
+// The compiler's own type, which some processors round by an instruction and others by a call.
+void check_bfloat16() {
+    volatile float tie = 1 + 0x1p-8f, above = 1 + 0x1p-8f + 0x1p-20f, least = -0x1p-140f;
+    volatile double just_above = 1 + 0x1p-8 + 0x1p-40, huge = 1e300, whole = -2.5;
+    CHECK(static_cast<float>(static_cast<__bf16>(tie)) == 1 && static_cast<float>(static_cast<__bf16>(above)) == 1 + 0x1p-7f);
+    CHECK(static_cast<float>(static_cast<__bf16>(just_above)) == 1 + 0x1p-7f);
+    CHECK(static_cast<float>(static_cast<__bf16>(huge)) == __builtin_inff());
+    CHECK(static_cast<float>(static_cast<__bf16>(whole)) == -2.5f && static_cast<float>(static_cast<__bf16>(least)) == 0);
+    volatile float nan = __builtin_nanf("");
+    CHECK(static_cast<float>(static_cast<__bf16>(nan)) != static_cast<float>(static_cast<__bf16>(nan)));
+}
+
 int main() {
+    check_bfloat16();
     check_special();
     check_directed();
     check_packed();
