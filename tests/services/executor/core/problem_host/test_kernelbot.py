@@ -18,6 +18,8 @@ from tests.needs import torch_program
 pytestmark = [pytest.mark.torch, pytest.mark.timeout(300)]
 
 FOLDER = Path(__file__).parents[1] / "definitions" / "kernelbot"
+GEMM = FOLDER.with_name("kernelbot_gemm")
+GEMM_FILES = (("task", "yml"), ("reference", "py"))
 SOLUTION = (FOLDER / "solution.hip").read_text()
 TASK, REFERENCE = ((FOLDER / name).read_text() for name in ("task.yml", "reference.py"))
 OF_A_DICTIONARY = """
@@ -56,6 +58,20 @@ async def test_a_problem_of_kernelbots_files_is_judged_by_them(context: RunConte
     assert names[2].startswith("m=4096, k=65536, made smaller: m="), "it was too large here"
     row_major = SOLUTION.replace("a[at * m + row]", "a[row * k + at]")
     assert (await judged(context, definition, row_major)).verdict is Verdict.WRONG_ANSWER
+
+
+@pytest.mark.parametrize("kernel", ["plain", "mfma"])
+async def test_a_block_scaled_gemm_of_8_bit_floats_is_judged_with_and_without_matrix_instructions(
+    context: RunContext, kernel: str
+) -> None:
+    definition = files(**{f"{name}_{kind}": (GEMM / f"{name}.{kind}").read_text() for name, kind in GEMM_FILES})
+    source = (GEMM / f"{kernel}.hip").read_text()
+    finished = await judged(context, definition, source)
+    assert finished.verdict is Verdict.ACCEPTED, finished
+    assert "made smaller" in [result.name for result in finished.test_results][2]
+    by_first_scale = source.replace("a_scale[block * m + row", "a_scale[row")
+    assert by_first_scale != source
+    assert (await judged(context, definition, by_first_scale)).verdict is Verdict.WRONG_ANSWER
 
 
 async def test_a_timed_run_has_the_benchmarks_too(context: RunContext) -> None:
