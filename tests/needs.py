@@ -35,6 +35,7 @@ from services.executor.sessions.network.session_network import missing_for_netwo
 from services.executor.sessions.root.build_sandbox import missing_for_builds
 from tests.dstack_lab.server_python import server_python
 from tests.freezer import can_freeze
+from tests.gateway.browser.chromium import PROGRAMS as BROWSERS
 from tests.identity_provider.running_provider import MODULES
 from tests.image_registry import missing_for_registry
 from tests.postgres_server import program
@@ -151,7 +152,12 @@ NEEDS = {
         lambda: missing_for_builds() == "", "buildah is not installed, or this is not root", "buildah", _BUILDS
     ),
     "gcc": _package("g++", "c++", "as", "objcopy"),
-    "browser": _package("chromium", "chromium"),
+    "browser": Need(
+        lambda: any(map(shutil.which, BROWSERS)),
+        f"{' or '.join(BROWSERS)} not installed",
+        "chromium-headless-shell",
+        frozenset(BROWSERS),
+    ),
     "oidc": Need(
         lambda: shutil.which("node") is not None and MODULES.is_dir(),
         "the OpenID provider of the tests is not installed",

@@ -67,14 +67,14 @@ def test_a_test_or_fixture_that_starts_what_it_does_not_declare_fails(start: str
 def test_the_end_says_in_three_lines_what_was_skipped_for_want_of_what_and_how_to_get_it() -> None:
     reasons = [
         *["Skipped: needs postgres: the PostgreSQL server is not installed"] * 3,
-        *["Skipped: needs browser: chromium not installed"] * 2,
+        *["Skipped: needs browser: chromium-headless-shell or chromium not installed"] * 2,
         "Skipped: needs oidc: the OpenID provider of the tests is not installed",
         "Skipped: needs freezer: no freezer",
         "Skipped: root may write anything",
         "Skipped: needs root with the right to mount, for a disk that can be filled",
     ]
     assert summary(reasons) == [
-        "skipped for want of packages: postgres 3, browser 2; apt-get install postgresql chromium",
+        "skipped for want of packages: postgres 3, browser 2; apt-get install postgresql chromium-headless-shell",
         "skipped for want of a set-up: oidc 1; run .ci/oidc-provider",
         "skipped as this machine or user cannot have it: 3 (pytest -rs names each reason)",
     ]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 import socket
 import struct
 import sys
@@ -15,7 +16,8 @@ from pathlib import Path
 
 from services.executor.sandboxes.kernel_calls import PR_SET_NO_NEW_PRIVS, load_seccomp, prctl
 
-PROGRAM = "/usr/bin/chromium"
+PROGRAMS = ("chromium-headless-shell", "chromium")
+"""The first that is there. The second draws a browser's own windows too, for half as much processor time again."""
 _SOCKET = {"x86_64": 41, "aarch64": 198}
 _LOAD, _EQUAL, _RETURN = 0x20, 0x15, 0x06
 _ALLOW, _ERRNO = 0x7FFF0000, 0x00050000
@@ -45,4 +47,5 @@ def _without_netlink() -> bytes:
 if __name__ == "__main__":
     prctl(PR_SET_NO_NEW_PRIVS, 1)
     load_seccomp(_without_netlink())
-    os.execv(PROGRAM, [PROGRAM, *sys.argv[1:]])  # noqa: S606 - the browser
+    program = next(filter(None, map(shutil.which, PROGRAMS)))
+    os.execv(program, [program, *sys.argv[1:]])  # noqa: S606 - the browser
