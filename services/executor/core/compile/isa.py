@@ -102,7 +102,9 @@ class IsaReporter:
         new_source_folder(scratch, source)
         end = await run_to_end(self.sandbox, self.inspector.command(scratch), self.limits)
         if end.code != 0:
-            raise _NoReportError(_reason(end.stderr, f"It ended with status {end.code}, signal {end.signal}."))
+            took_long = end.wall_exceeded or end.cpu_exceeded
+            how = "It took too long." if took_long else f"It ended with status {end.code}, signal {end.signal}."
+            raise _NoReportError(_reason(end.stderr, how))
         return read_left(scratch / _REPORT, _MOST_BYTES)
 
 
