@@ -42,11 +42,9 @@ class AddressLimit:
         """The instant at which all tries of an address are available again."""
 
     @classmethod
-    def per_minute(
-        cls, tries: int, refusal: str, monotonic_seconds: Callable[[], float] = time.monotonic
-    ) -> AddressLimit:
+    def per_minute(cls, tries: int, refusal: str) -> AddressLimit:
         """Allows as many tries at once as in a minute."""
-        return cls(tries, 60 / tries if tries else 0, refusal, monotonic_seconds)
+        return cls(tries, 60 / tries if tries else 0, refusal)
 
     def count(self, host: str) -> None:
         """Counts a try; raises ProblemError (429) if the address has none left."""

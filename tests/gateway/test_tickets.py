@@ -171,7 +171,7 @@ async def test_a_ticket_changes_nothing_and_makes_no_tickets_and_no_tokens(bench
 
 async def test_tickets_that_do_not_work_count_as_tokens_that_do_not(bench: Bench) -> None:
     state = bench.gateway.app.state
-    in_one_instant = AddressLimit.per_minute(MOST_BAD, "Too many.", lambda: 0.0)
+    in_one_instant = AddressLimit(MOST_BAD, 60 / MOST_BAD, "Too many.", lambda: 0.0)
     limits = replace(state.gateway.address_limits, bad_tokens=in_one_instant)
     state.gateway = replace(state.gateway, address_limits=limits)
     answers = [(await bench.answer(f"{ME}?ticket=wpk_{number}")).status_code for number in range(MOST_BAD + 1)]
