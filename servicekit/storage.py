@@ -1,4 +1,4 @@
-"""Full disks: checks for free space, and recognises the errors of a full disk."""
+"""Storage that cannot be used: full disks, how to see them and their errors, and a database that is away."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import errno
 import os
 import sqlite3
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 
 NEEDED_BYTES = 256 << 10
@@ -15,6 +16,12 @@ IMAGE_GB = 100
 until the pull ends. An estimate; no pull was measured."""
 _FULL_ERRNOS = frozenset({errno.ENOSPC, errno.EDQUOT})
 _POSTGRESQL_DISK_FULL = "53100"
+
+
+class DatabaseAwayError(ConnectionError):
+    """The database is out of reach, restarts, or took too long: another try may go well. The message says what."""
+
+    retry_after = timedelta(seconds=5)
 
 
 def has_room(folder: Path, needed_bytes: int = NEEDED_BYTES) -> bool:

@@ -24,10 +24,11 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_en
 
 from servicekit import logging
 from servicekit.db import postgres
-from servicekit.db.postgres import DatabaseAwayError, DatabaseOptions
+from servicekit.db.postgres import DatabaseOptions
 from servicekit.db.sqlite_connection import SqliteConnection
 from servicekit.metrics import gauge
 from servicekit.settings.config import ServiceSettings, WrongSettingsError
+from servicekit.storage import DatabaseAwayError
 
 log = logging.get_logger(__name__)
 connections_in_use = gauge("wavepool_database_connections_in_use", "Connections that transactions have now.")

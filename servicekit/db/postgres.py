@@ -20,7 +20,6 @@ from servicekit.storage import says_full, with_causes
 CONNECT_SECONDS = 10.0
 POOL_SECONDS = 30.0
 """How long a transaction waits for a free connection."""
-AWAY_RETRY = timedelta(seconds=5)
 _VERIFIED = "verify-full"
 # PostgreSQL's documentation, Appendix A: connections, missing resources, operators' interventions, locks.
 _AWAY_CLASSES, _LOCK_NOT_AVAILABLE = ("08", "53", "57"), "55P03"
@@ -30,12 +29,6 @@ POOLER = (
     "it answers as a pooler does that shares connections between transactions, such as PgBouncer in transaction mode; "
     "notifications (LISTEN) need a connection of their own, so name PostgreSQL itself, or a pool in session mode"
 )
-
-
-class DatabaseAwayError(ConnectionError):
-    """The database is out of reach, restarts, or took too long: another try may go well. The message says what."""
-
-    retry_after = AWAY_RETRY
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,7 +110,7 @@ async def answers(engine: AsyncEngine, seconds: float) -> bool:
 
 def is_outage(error: BaseException) -> bool:
     """True if the error is the database's own and not that of a statement: it is full, locked or out of reach."""
-    return isinstance(error, OperationalError | InterfaceError | OSError) or bool(away_reason(error))
+    return isinstance(error, OperationalError | InterfaceError | OSError)
 
 
 def _driver_errors() -> tuple[type[Exception], ...]:

@@ -18,9 +18,8 @@ from google.protobuf import any_pb2, duration_pb2
 from google.rpc import error_details_pb2, status_pb2
 from grpc_status import rpc_status
 
-from servicekit.db.postgres import DatabaseAwayError
 from servicekit.request_id import current_request_id
-from servicekit.storage import says_full
+from servicekit.storage import DatabaseAwayError, says_full
 
 ErrorMap = dict[type[Exception], grpc.StatusCode]
 FULL_DISK_RETRY = timedelta(seconds=30)

@@ -11,11 +11,10 @@ from typing import Any
 import grpc
 
 from servicekit import request_id
-from servicekit.db.postgres import DatabaseAwayError
 from servicekit.logging import get_logger
 from servicekit.metrics import rpc_seconds, rpcs_in_flight
 from servicekit.rpc.errors import failure_of, neutral_failure, status_of
-from servicekit.storage import says_full
+from servicekit.storage import DatabaseAwayError, says_full
 
 log = get_logger(__name__)
 

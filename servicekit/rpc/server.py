@@ -19,7 +19,6 @@ from grpc_health.v1 import health_pb2_grpc
 
 from servicekit import logging, metrics
 from servicekit.callers_file import CallersFileError
-from servicekit.db.database import Database
 from servicekit.rpc.access import AccessControl, Identify
 from servicekit.rpc.channels import MAX_MESSAGE_BYTES
 from servicekit.rpc.credentials import OpenToOthersError
@@ -49,6 +48,10 @@ WRONG_SETTINGS = (WrongSettingsError, NoServiceTokenError, OpenToOthersError, Tl
 """Errors whose message names the setting."""
 CHECK_SETTINGS = "--check-settings"
 """Option of a service: check the settings and exit instead of serving."""
+
+
+WatchDatabase = Callable[[Callable[[bool], None]], Coroutine[Any, Any, None]]
+"""`Database.watch`; the class itself would load SQLAlchemy in services that have no database."""
 
 
 class PortTakenError(Exception):
@@ -81,7 +84,7 @@ class ServiceServer:
         self.metrics_port = 0
         self._settings = settings
         self._health = Health(lambda: has_room(settings.state_folder()))
-        self._database: Database | None = None
+        self._watch_database: WatchDatabase | None = None
         self._watching: asyncio.Task[None] | None = None
         self._names: list[str] = []
         self._stop_metrics: Callable[[], None] | None = None
@@ -90,9 +93,9 @@ class ServiceServer:
         """Adds a registered service to health and reflection, such as `wavepool.billing.v1.BillingService`."""
         self._names.append(service_name)
 
-    def on(self, database: Database) -> Self:
+    def on(self, watch_database: WatchDatabase) -> Self:
         """Lets health say that nothing is served while the database is out of reach; gives the server itself."""
-        self._database = database
+        self._watch_database = watch_database
         return self
 
     async def start(self) -> None:
@@ -114,8 +117,8 @@ class ServiceServer:
             ) from error
         await self.grpc.start()
         self._health.serve(self._names)
-        if self._database:
-            self._watching = asyncio.create_task(self._database.watch(self._health.say_database))
+        if self._watch_database:
+            self._watching = asyncio.create_task(self._watch_database(self._health.say_database))
         log.info(
             "serving",
             extra={

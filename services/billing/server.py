@@ -230,7 +230,9 @@ def build_server(settings: BillingSettings, stores: Stores, alerting: Alerting) 
     reporter = ReportServicer(
         stores.accounts, stores.reports, stores.postings, stores.usage, settings.overhead_policy, clock
     )
-    server = ServiceServer("billing", settings, ERROR_MAP, callers.identify, credentials.tls).on(alerting.database)
+    server = ServiceServer("billing", settings, ERROR_MAP, callers.identify, credentials.tls).on(
+        alerting.database.watch
+    )
     billing_pb2_grpc.add_BillingServiceServicer_to_server(servicer, server.grpc)
     reports_pb2_grpc.add_ReportServiceServicer_to_server(reporter, server.grpc)
     server.expose("wavepool.billing.v1.BillingService")

@@ -413,7 +413,9 @@ async def build(  # noqa: PLR0915 - one statement for each part
     forwarding = ForwardToLeader(lease, credentials)
     disk_servicer = DiskServicer(disks, runner, clock, settings.disk_size << 20, settings.deleted_disks_kept)
     servicers = Servicers(servicer, rankings, metrics, queues, reservations, disk_servicer)
-    server = SchedulerServer(settings, servicers, (hub, changes_hub), credentials, callers, forwarding).on(database)
+    server = SchedulerServer(settings, servicers, (hub, changes_hub), credentials, callers, forwarding).on(
+        database.watch
+    )
     duties: list[tuple[Loop, timedelta, asyncio.Event | None]] = [
         (rescuer, settings.sweep_interval, None),
         (MachineFollower(pool, inventory, waiting, runner), REFOLLOW_INTERVAL, None),

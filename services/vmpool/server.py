@@ -168,7 +168,7 @@ async def build(
         billing = await stack.enter_async_context(open_channel(settings.billing_target, credentials, "billing"))
         owner = partial(_owner, identity_pb2_grpc.IdentityServiceStub(billing))
         callers = Callers(credentials, owner, others=settings.other_services().services)
-        server = ServiceServer("vmpool", settings, ERROR_MAP, callers.identify, credentials.tls).on(db)
+        server = ServiceServer("vmpool", settings, ERROR_MAP, callers.identify, credentials.tls).on(db.watch)
         offers = OfferBoard(providers, settings.offer_times(), clock)
         stack.push_async_callback(offers.close)
         funding = funding or BillingFunding(usage_store, billing, clock)

@@ -15,7 +15,7 @@ from sqlalchemy import insert
 
 from servicekit.db.database import Database
 from servicekit.db.leader_lease import LeaderLease, LeadershipLostError
-from servicekit.db.postgres import DatabaseAwayError
+from servicekit.storage import DatabaseAwayError
 from tests.servicekit.db.leases import ROLE, note, notes
 
 

@@ -32,8 +32,8 @@ from servicekit.db.leader_lease import (
     WhileSure,
     leader_leases,
 )
-from servicekit.db.postgres import DatabaseAwayError
 from servicekit.settings.config import LEADER_TERM
+from servicekit.storage import DatabaseAwayError
 from tests.servicekit.db.leases import ROLE, expire, note, noted, notes, notes_of, opened, prepare
 
 AT_ONCE = timedelta(0)

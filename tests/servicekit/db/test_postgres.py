@@ -25,14 +25,16 @@ from sqlalchemy.exc import ProgrammingError
 
 from servicekit.db import database as databases
 from servicekit.db.database import Database
-from servicekit.db.postgres import AWAY_RETRY, DatabaseAwayError, DatabaseOptions, is_outage
+from servicekit.db.postgres import DatabaseOptions, is_outage
 from servicekit.rpc.errors import failure_of
 from servicekit.rpc.health import DATABASE_AWAY, REASON_KEY
 from servicekit.rpc.server import ServiceServer
 from servicekit.settings.config import ServiceSettings, WrongSettingsError
+from servicekit.storage import DatabaseAwayError
 from tests.needs import needs
 from tests.postgres_server import PostgresServer
 from tests.service_token import AllowedCaller, services_alone
+from vocabulary.ports import free_port
 
 pytestmark = pytest.mark.postgres
 SOON = timedelta(milliseconds=200)
@@ -81,7 +83,7 @@ async def test_a_transaction_on_a_server_that_is_gone_says_so_and_the_next_one_o
         assert is_outage(caught.value)
         failure = failure_of(caught.value, {})
         assert failure is not None
-        assert (failure.code, failure.retry_after) == (grpc.StatusCode.UNAVAILABLE, AWAY_RETRY)
+        assert (failure.code, failure.retry_after) == (grpc.StatusCode.UNAVAILABLE, timedelta(seconds=5))
         await asyncio.to_thread(own_server.run)
         assert await one(database) == 1
 
@@ -135,7 +137,9 @@ async def test_health_says_within_seconds_that_the_database_is_away_and_that_it_
     own_server: PostgresServer, url: str
 ) -> None:
     async with opened(url) as database:
-        server = ServiceServer("test", ServiceSettings(port=0, drain=timedelta(0)), {}, services_alone).on(database)
+        server = ServiceServer("test", ServiceSettings(port=0, drain=timedelta(0)), {}, services_alone).on(
+            database.watch
+        )
         await server.start()
         health = health_pb2_grpc.HealthStub(AllowedCaller(f"127.0.0.1:{server.port}"))
 
@@ -246,7 +250,7 @@ async def test_tls_is_checked_against_the_authority_and_the_name(own_server: Pos
     file.chmod(0o600)
     own_server.own(file)
     own_server.kill()
-    port = _free_port()
+    port = free_port()
     await asyncio.to_thread(
         own_server.run,
         *("ssl=on", f"ssl_cert_file={file}", f"ssl_key_file={file}"),
@@ -303,7 +307,7 @@ async def test_a_pooler_in_session_mode_is_taken(own_server: PostgresServer, url
 
 @contextmanager
 def _pgbouncer(server: PostgresServer, mode: str, ignored: str) -> Iterator[int]:
-    port, folder = _free_port(), server.folder
+    port, folder = free_port(), server.folder
     (folder / "users").write_text('"wavepool" ""\n')
     (folder / "pgbouncer.ini").write_text(
         f"[databases]\n* = host={server.folder}\n[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = {port}\n"
@@ -348,8 +352,3 @@ def _reload(server: PostgresServer) -> None:
 def _pid(server: PostgresServer) -> int:
     assert server.process
     return server.process.pid
-
-
-def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        return listening.getsockname()[1]

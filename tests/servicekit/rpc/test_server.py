@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import subprocess
 import sys
 from datetime import timedelta
 from typing import Any
@@ -256,3 +257,8 @@ async def test_a_program_looks_for_garbage_when_it_runs_and_not_while_it_imports
     stdout, _ = await process.communicate()
 
     assert stdout.split() == [b"False", b"True"]
+
+
+def test_a_service_without_a_database_does_not_load_sqlalchemy() -> None:
+    program = "import sys, gateway.app, services.executor.server; sys.exit('sqlalchemy' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
