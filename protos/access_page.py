@@ -33,6 +33,7 @@ UNAUTHENTICATED, and PERMISSION_DENIED, with the callers in the message, to ever
   ([protocols.md](../protocols.md#other-services)).
 - **lease holder**: the machine's token, which its pool makes and gives to the holder of a lease.
 - **machine's admin**: the executor's own token (`EXECUTOR_ADMIN_TOKEN`, or `executor-admin-token` in its data folder).
+- **host's pool**: the token of a host that the provider `hosts` lists ([providers.md](../pool/providers.md#hosts)).
 
 The metrics ports (`/metrics` of each process) answer without credentials, in plain HTTP even with TLS. They have sums
 of the books, and nothing of single accounts. Keep them behind a firewall if services listen beyond 127.0.0.1.
@@ -46,6 +47,7 @@ COLUMNS = {
     "other_service": "other service",
     "lease_holder": "lease holder",
     "machine_admin": "machine's admin",
+    "host_pool": "host's pool",
 }
 
 

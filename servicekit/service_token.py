@@ -36,9 +36,11 @@ class ServiceToken:
     Raises NoServiceTokenError if that is not possible at first. Later it keeps the tokens that it has, and logs why.
     """
 
-    def __init__(self, file: Path) -> None:
+    def __init__(
+        self, file: Path, setting: str = "WAVEPOOL_SERVICE_TOKEN_FILE", title: str = "the services' token"
+    ) -> None:
         self.file = file
-        self._tokens = Reread((file,), lambda: _tokens_in(file), "the services' token")
+        self._tokens = Reread((file,), lambda: _tokens_in(file, setting, title), title)
 
     def current(self) -> str:
         """The token to send."""
@@ -64,15 +66,13 @@ def service_token_of(data_dir: Path) -> ServiceToken:
     return ServiceToken(file)
 
 
-def _tokens_in(file: Path) -> tuple[str, ...]:
-    where = f"WAVEPOOL_SERVICE_TOKEN_FILE: {file}"
+def _tokens_in(file: Path, setting: str, title: str) -> tuple[str, ...]:
+    where = f"{setting}: {file}"
     try:
         lines = [line.strip() for line in file.read_text(encoding="utf-8").splitlines()]
         mode = file.stat().st_mode
     except (OSError, UnicodeDecodeError) as error:
-        raise NoServiceTokenError(
-            f"{where} cannot be read ({error}); give a file that all services can read"
-        ) from error
+        raise NoServiceTokenError(f"{where} cannot be read ({error}); give a file that the service can read") from error
     for number, line in enumerate(lines, 1):
         if line and not _TOKEN.fullmatch(line):
             raise NoServiceTokenError(f"{where}, line {number}: a token is 20 to 200 letters, digits, `_` and `-`")
@@ -80,7 +80,7 @@ def _tokens_in(file: Path) -> tuple[str, ...]:
     if not tokens:
         raise NoServiceTokenError(f"{where} holds no token; write one into it, for example of `openssl rand -hex 32`")
     if mode & _FOR_OTHERS:
-        log.warning("other users can read the services' token", extra={"file": str(file), "mode": f"{mode & 0o777:o}"})
+        log.warning("other users can read %s", title, extra={"file": str(file), "mode": f"{mode & 0o777:o}"})
     return tokens
 
 

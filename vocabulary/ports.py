@@ -10,6 +10,8 @@ METRICS_PORT_OFFSET = 1000
 """Difference between a service's port and the port of its metrics."""
 USUAL_PORTS = {"gateway": 8080, "scheduler": 50061, "vmpool": 50062, "executor": 50063, "billing": 50064}
 """Port of each service, unless its settings say otherwise: HTTP for the gateway, gRPC for the others."""
+MACHINE_HOST_PORT = 50065
+"""Port of the process on a host of the provider `hosts`."""
 
 
 def usual_target(service: str) -> str:

@@ -28,6 +28,7 @@ TITLES = {
     "other_service": "other services that the operator lists",
     "lease_holder": "the machine's pool and holders of a lease, with the machine's token",
     "machine_admin": "the machine's administrator, with the executor's own token",
+    "host_pool": "the pool that lists this host, with the host's token",
 }
 """Each kind of caller in words."""
 

@@ -66,10 +66,12 @@ async def _findings(provider: MachineProvider, providers: ProviderSet, seconds: 
 
 
 async def _offers(provider: MachineProvider) -> ProviderFinding:
-    """Check that any machine can be had, which every provider can be asked."""
+    """Check that any machine can be had, or is there already, which every provider can be asked."""
     available = [offer for offer in await provider.offers() if offer.available]
     if available:
         kinds = ", ".join(sorted({f"{offer.gpu_type}:{offer.gpu_count}" for offer in available}))
         return ProviderFinding("offers", ok=True, message=f"{len(available)} now: {kinds}")
+    if here := len(await provider.list_all()):
+        return ProviderFinding("offers", ok=True, message=f"none beside the {here} that it has")
     remedy = "nothing is wrong with the settings where its cloud is sold out; `wavepool machines offers` shows its list"
     return ProviderFinding("offers", ok=False, message="no machine can be had now", remedy=remedy)

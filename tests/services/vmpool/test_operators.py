@@ -14,6 +14,7 @@ from services.vmpool.capacity.offering import offering_of
 from services.vmpool.errors import ProviderError
 from services.vmpool.machines.machine import MachineState
 from services.vmpool.providers.diagnosis import ProviderFinding
+from services.vmpool.providers.provider import Order
 from services.vmpool.telemetry.diagnosing import findings_of
 from tests.refused_calls import refused
 from tests.services.vmpool.conftest import ON_SQLITE, Bench
@@ -144,6 +145,9 @@ async def test_a_provider_that_cannot_diagnose_itself_is_judged_by_its_offers(
     bench.provider.gpu_types = ()
     (sold_out,) = (await stub.DiagnoseProviders(pb.DiagnoseProvidersRequest())).findings
     assert (sold_out.ok, bool(sold_out.remedy)) == (False, True)
+    await bench.provider.provision(Order("mach_1", "MI300X", 1, "token"))
+    (all_taken,) = (await stub.DiagnoseProviders(pb.DiagnoseProvidersRequest())).findings
+    assert (all_taken.ok, all_taken.message) == (True, "none beside the 1 that it has")
     bench.provider.failing["offers"] = ProviderError("403: the token has run out")
     (broken,) = (await stub.DiagnoseProviders(pb.DiagnoseProvidersRequest())).findings
     assert (broken.ok, broken.message) == (False, "403: the token has run out")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 
@@ -21,3 +21,5 @@ class LocalConfig:
     start_timeout: timedelta
     orphan_timeout: timedelta
     stop_grace: timedelta
+    environment: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Of the executor, in place of what the provider would give it."""

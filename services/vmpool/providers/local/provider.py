@@ -26,6 +26,7 @@ from services.vmpool.providers.scope import Scope
 STOP_MARGIN_SECONDS = 5.0
 """Time that a keeper may take beyond its executor's grace, on a host under load."""
 
+_SECRET = ("VMPOOL_", "DSTACK_", "MACHINE_HOST_")
 ORDER_FILE = "order.json"
 LOG_PIECE_BYTES = 65536
 LOG_POLL_SECONDS = 0.2
@@ -167,7 +168,7 @@ class LocalProvider:
     async def _start_keeper(self, order: Order) -> int:
         environment = {
             # Our own settings have secrets of the pool and of clouds in them, and untrusted code runs over there.
-            **{name: value for name, value in os.environ.items() if not name.startswith(("VMPOOL_", "DSTACK_"))},
+            **{name: value for name, value in os.environ.items() if not name.startswith(_SECRET)},
             "EXECUTOR_HOST": "127.0.0.1",
             "EXECUTOR_DATA_DIR": str(self._config.data_dir.resolve()),
             "EXECUTOR_WORK_DIR": str(self._folder(order.machine_id) / "work"),
@@ -175,6 +176,7 @@ class LocalProvider:
             "EXECUTOR_GPU_COUNT": str(order.gpu_count),
             # The host's storage lasts, and all machines here share it.
             "EXECUTOR_DISKS": os.environ.get("EXECUTOR_DISKS", f"folder:{self._config.data_dir.resolve() / 'disks'}"),
+            **self._config.environment,
             "EXECUTOR_TOKEN": order.token,
         }
         with self._open_log(order.machine_id) as output:

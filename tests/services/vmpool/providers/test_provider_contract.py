@@ -18,6 +18,7 @@ from tests.dstack_lab.fixtures import cloud_of_module, dstack_server, fake_cloud
 from tests.services.vmpool.local_machines import DEADLINE_SECONDS, local_config, local_machines
 from tests.services.vmpool.providers.docker_machines import container_plan, docker_machines
 from tests.services.vmpool.providers.dstack.lab_provider import lab_config, lab_provider
+from tests.services.vmpool.providers.hosts_machines import hosts_provider, running_host
 from tests.services.vmpool.scripted_provider import ScriptedProvider
 
 __all__ = ["cloud_of_module", "dstack_server", "fake_cloud", "lab_client", "run_key"]
@@ -27,10 +28,13 @@ ORDER = Order("mach_1", "MI300X", 1, "token")
 ON_DSTACK = pytest.param("dstack", marks=[pytest.mark.dstack, pytest.mark.timeout(300)])
 
 
-@pytest.fixture(params=["scripted", "local", pytest.param("docker", marks=pytest.mark.docker), ON_DSTACK])
+@pytest.fixture(params=["scripted", "local", "hosts", pytest.param("docker", marks=pytest.mark.docker), ON_DSTACK])
 async def provider(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[MachineProvider]:
     if request.param == "scripted":
         yield ScriptedProvider()
+    elif request.param == "hosts":
+        async with running_host(tmp_path) as host, hosts_provider(here=host.listed()) as hosts:
+            yield hosts
     elif request.param == "docker":
         async with docker_machines(container_plan()) as containers:
             yield containers
@@ -60,7 +64,7 @@ async def test_it_offers_what_can_be_ordered(provider: MachineProvider) -> None:
 async def test_a_machine_is_found_by_what_it_was_ordered_as_whatever_the_settings_call_it_now(
     provider: MachineProvider,
 ) -> None:
-    name = f"before-{uuid4().hex[:12]}" if provider.name != "local" else "mach_1"
+    name = f"before-{uuid4().hex[:12]}" if provider.name not in {"local", "hosts"} else "mach_1"
     await provider.provision(replace(ORDER, name=name))
     async with asyncio.timeout(DEADLINE_SECONDS):
         while (seen := await provider.observe("mach_1", Resource(name))).state is not ProviderState.RUNNING:
