@@ -1,7 +1,8 @@
 """Asks running processes if they are ready: gRPC health for services, `/readyz` for the gateway.
 
-`python -m cli.local.health ADDRESS [SERVICE]` asks one, for health checks of containers. With WAVEPOOL_TLS_DIR it shows
-services the certificate of `operator`, and takes the certificate of SERVICE alone.
+`python -m cli.local.health ADDRESS [SERVICE [METRICS]]` asks one, for health checks of containers. With
+WAVEPOOL_TLS_DIR it shows services the certificate of `operator`, and takes the certificate of SERVICE alone. A spare
+vmpool, which serves nothing until it leads, is healthy if its metrics at the address METRICS say so.
 """
 
 from __future__ import annotations
@@ -54,11 +55,24 @@ async def http_is_ready(endpoint: str) -> bool:
     return response.is_success
 
 
+async def is_spare(metrics_address: str) -> bool:
+    """True if the process whose metrics are at `host:port` waits for the one that leads."""
+    async with httpx.AsyncClient(trust_env=False, timeout=TIMEOUT_SECONDS) as client:
+        try:
+            return "wavepool_vmpool_spare 1" in (await client.get(f"http://{metrics_address}/metrics")).text
+        except httpx.TransportError:
+            return False
+
+
+async def is_healthy(address: str, name: str = "", metrics_address: str = "") -> bool:
+    """True if the service at `host:port`, or the gateway at a URL, is ready, or the process is a spare."""
+    is_ready = http_is_ready(address) if address.startswith("http") else grpc_is_serving(address, name)
+    return await is_ready or bool(metrics_address and await is_spare(metrics_address))
+
+
 def main() -> None:
-    """Exits with 0 if the service at the given `host:port`, or the gateway at the given URL, is ready; else with 1."""
-    address, *name = sys.argv[1:]
-    is_ready = http_is_ready(address) if address.startswith("http") else grpc_is_serving(address, *name)
-    sys.exit(0 if asyncio.run(is_ready) else 1)
+    """Exits with 0 if the process that the arguments name is healthy; else with 1."""
+    sys.exit(0 if asyncio.run(is_healthy(*sys.argv[1:])) else 1)
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ import os
 import socket
 import time
 from collections.abc import AsyncGenerator, Coroutine
-from contextlib import asynccontextmanager, suppress
+from contextlib import AbstractContextManager, asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -225,22 +225,34 @@ class LeaderLease:
                 log.warning("the database does not say who leads", extra={"error": str(error)})
             await asyncio.sleep(POLL_SECONDS)
 
-    async def take(self, timeout: timedelta) -> None:  # noqa: ASYNC109 - it becomes an error of its own
-        """Takes the lease; raises DatabaseTakenError if another process still holds it after `timeout`."""
+    async def take(
+        self,
+        timeout: timedelta | None,  # noqa: ASYNC109 - it becomes an error of its own
+        spare: AbstractContextManager[None] | None = None,
+    ) -> None:
+        """Takes the lease; raises DatabaseTakenError if another process still holds it after `timeout`.
+
+        Without a timeout it waits for ever. `spare` is entered while it waits.
+        """
         if await self.try_take():
             return
         log.warning("waiting for another process that serves this database to end")
         try:
-            async with asyncio.timeout(timeout.total_seconds()):
-                await self.taken()
+            async with asyncio.timeout(None if timeout is None else timeout.total_seconds()):
+                with spare or nullcontext():
+                    await self.taken()
         except TimeoutError:
             raise DatabaseTakenError(self._role) from None
 
     @asynccontextmanager
-    async def held(self, timeout: timedelta) -> AsyncGenerator[None]:  # noqa: ASYNC109 - as of `take`
-        """Takes the lease, and gives it back at the end; raises as `take`."""
+    async def held(
+        self,
+        timeout: timedelta | None,  # noqa: ASYNC109 - as of `take`
+        spare: AbstractContextManager[None] | None = None,
+    ) -> AsyncGenerator[None]:
+        """Takes the lease as `take` does, and gives it back at the end."""
         try:
-            await self.take(timeout)
+            await self.take(timeout, spare)
             yield
         finally:
             await self.release()

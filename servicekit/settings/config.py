@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, TypeVar
 
 from pydantic import AliasChoices, BeforeValidator, Field, FilePath, ValidationError, ValidationInfo, field_validator
-from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict, SettingsError
+from pydantic_settings import (
+    BaseSettings,
+    EnvSettingsSource,
+    NoDecode,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    SettingsError,
+)
 
 from servicekit.callers_file import FILE_NAME as CALLERS_FILE
 from servicekit.callers_file import CallersFile, CallersFileError
@@ -42,10 +49,47 @@ LeaderTerm = Annotated[timedelta, Field(ge=timedelta(milliseconds=300))]
 """The term of a leader lease. It is renewed after each third, for which a shorter one would leave no time."""
 
 
+SECRETS = frozenset({"admin_token", "database_url", "token"})
+"""Fields that are secrets, besides those of the type SecretStr."""
+
+
+class _SecretFiles(EnvSettingsSource):
+    """The secrets that stand in files: `X_FILE` names the file of the setting `X`, without its last line's end."""
+
+    def _load_env_vars(self) -> Mapping[str, str | None]:
+        found: dict[str, str | None] = {}
+        for variable in secret_names(self.settings_cls):
+            file = os.environ.get(f"{variable}_FILE")
+            if not file:
+                continue
+            if os.environ.get(variable):
+                raise WrongSettingsError(f"{variable} and {variable}_FILE are set: take one of them away")
+            try:
+                text = Path(file).read_text(encoding="utf-8").rstrip("\r\n")
+            except (OSError, UnicodeDecodeError) as error:
+                raise WrongSettingsError(f"{variable}_FILE: {file} cannot be read ({error})") from error
+            if not text:
+                raise WrongSettingsError(f"{variable}_FILE: {file} is empty")
+            found[variable.lower()] = text
+        return found
+
+
 class Settings(BaseSettings):
     """Settings whose durations may be given in seconds. An empty variable counts as not set."""
 
     model_config = SettingsConfigDict(env_ignore_empty=True, populate_by_name=True)
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - the library's
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - the library's
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Called by the library: a secret may stand in a file instead of the environment."""
+        return init_settings, env_settings, _SecretFiles(settings_cls)
 
     @field_validator("*", mode="before")
     @classmethod
@@ -94,7 +138,7 @@ def _no_json(error: SettingsError, environment: Mapping[str, str]) -> str:
     return f"{' or '.join(found)}: must be JSON" if found else str(error)
 
 
-def _names_of_fields(kind: type[Settings]) -> dict[str, tuple[str, ...]]:
+def _names_of_fields(kind: type[BaseSettings]) -> dict[str, tuple[str, ...]]:
     """The variables that a field is read from, by each name that pydantic may use for the field."""
     found: dict[str, tuple[str, ...]] = {}
     for name, field in kind.model_fields.items():
@@ -103,6 +147,12 @@ def _names_of_fields(kind: type[Settings]) -> dict[str, tuple[str, ...]]:
         variables = tuple(map(str, choices)) or (f"{kind.model_config.get('env_prefix', '')}{name}".upper(),)
         found |= dict.fromkeys((name, *variables), variables)
     return found
+
+
+def secret_names(kind: type[BaseSettings]) -> Sequence[str]:
+    """The variables of the settings that are secrets, each of which may have `_FILE` behind its name."""
+    secret = [name for name, field in kind.model_fields.items() if name in SECRETS or "SecretStr" in repr(field)]
+    return [variable for name in secret for variable in _names_of_fields(kind)[name]]
 
 
 def _kinds_below(kind: type[Settings]) -> Iterator[type[Settings]]:

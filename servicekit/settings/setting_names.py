@@ -17,6 +17,7 @@ from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
 
+from servicekit.settings.config import SECRETS
 from vocabulary.names import nearest_name
 
 ROOT = Path(__file__).parents[2]
@@ -162,7 +163,14 @@ def _prefix(settings: ast.ClassDef) -> str:
 def _names(body: list[ast.stmt], prefix: str) -> Iterator[str]:
     for field in body:
         if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name):
-            yield from _aliases(field) or [f"{prefix}{field.target.id}".upper()]
+            names = _aliases(field) or [f"{prefix}{field.target.id}".upper()]
+            yield from names
+            if field.target.id in SECRETS or {"SecretStr", "ExecutorEnvironment"} & _words(field.annotation):
+                yield from (f"{name}_FILE" for name in names)
+
+
+def _words(annotation: ast.expr) -> set[str]:
+    return {node.id for node in ast.walk(annotation) if isinstance(node, ast.Name)}
 
 
 def _aliases(field: ast.AnnAssign) -> list[str]:

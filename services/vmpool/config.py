@@ -112,7 +112,7 @@ class VmPoolSettings(ServiceSettings):
     history_duration: Positive = timedelta(days=30)
     """Machines that are over, leases, events and usage facts are kept for this long; sums of them stay for good."""
     takeover_timeout: NotNegative = timedelta(seconds=20)
-    """Time to wait for another vmpool that serves the database to end."""
+    """Time to wait for another vmpool that serves the SQLite file to end. On PostgreSQL a second one waits for ever."""
     leader_term: LeaderTerm = LEADER_TERM
     """Longest time for which a vmpool that was killed or stopped keeps others from the database, on PostgreSQL."""
     metrics_interval: Annotated[timedelta, Field(gt=timedelta(0), le=timedelta(hours=1))] = timedelta(seconds=15)

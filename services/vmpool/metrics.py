@@ -12,6 +12,7 @@ from vocabulary import readings
 from vocabulary.readings import Reading
 from vocabulary.slots import EIGHTHS_PER_GPU, free_eighths
 
+spare = gauge("wavepool_vmpool_spare", "1 while this process waits for the one that leads to end; it serves nothing.")
 machines = gauge("wavepool_vmpool_machines", "Machines that are not released.", ("state",))
 gpus = gauge("wavepool_vmpool_gpus", "GPUs of unreleased machines: under a lease, and free for one.", ("use",))
 leases_granted = counter("wavepool_vmpool_leases", "Leases granted.", ("start_kind",))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncGenerator, Generator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
@@ -19,6 +19,7 @@ from servicekit.db import database
 from servicekit.db.leader_lease import DatabaseTakenError, LeaderLease, LeadershipLostError, WhileSure
 from servicekit.feed import Feed
 from servicekit.loops import Loop, run_loop
+from servicekit.metrics import serve_metrics
 from servicekit.rpc.callers import Callers, Owner, if_found
 from servicekit.rpc.channels import open_channel
 from servicekit.rpc.credentials import check_network, credentials_of
@@ -28,7 +29,7 @@ from servicekit.rpc.server import ServiceServer, WrongSettingsError
 from servicekit.settings.plugins import BrokenPluginError, UnknownPluginError
 from servicekit.settings.sandbox_settings import SandboxSettings
 from servicekit.settings.setting_names import warn_of_settings
-from services.vmpool import errors
+from services.vmpool import errors, metrics
 from services.vmpool.capacity.funding import CALL_SECONDS, BillingFunding, Funding
 from services.vmpool.capacity.lease_acquisition import LeaseAcquisition
 from services.vmpool.capacity.offer_board import OfferBoard
@@ -252,15 +253,32 @@ async def main() -> None:
 
 
 async def serve(settings: VmPoolSettings, providers: ProviderSet) -> None:
-    """Serve with these providers, as the only process that serves the database."""
+    """Serve with these providers, as the only process that serves the database.
+
+    On PostgreSQL a second one is a spare, and waits until the first ends. On SQLite, whose file is on one host, it is a
+    mistake: it waits for a first that is ending, and gives up.
+    """
     db = database.open_database(settings, "vmpool")
     try:
         await database.migrate(db, MIGRATIONS)
         lease = LeaderLease(db, "vmpool", settings.leader_term)
-        async with lease.held(settings.takeover_timeout):
+        timeout = settings.takeover_timeout if db.dialect_name == "sqlite" else None
+        async with lease.held(timeout, _spare(settings)):
             await lease.lead(_serve_on(db, settings, providers, lease))
     finally:
         await db.close()
+
+
+@contextmanager
+def _spare(settings: VmPoolSettings) -> Generator[None]:
+    """Serve metrics alone: callers go to the process that leads, and health checks see a spare that waits."""
+    _, stop = serve_metrics(settings.host, settings.resolved_metrics_port())
+    metrics.spare.set(1)
+    try:
+        yield
+    finally:
+        metrics.spare.set(0)
+        stop()
 
 
 async def _serve_on(

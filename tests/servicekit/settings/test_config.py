@@ -7,16 +7,18 @@ from pathlib import Path
 from typing import Self
 
 import pytest
-from pydantic import AliasChoices, Field, TypeAdapter, ValidationError, model_validator
+from pydantic import AliasChoices, Field, SecretStr, TypeAdapter, ValidationError, model_validator
 from pydantic_settings import SettingsConfigDict
 
 from servicekit.db.database import Database
 from servicekit.rpc.server import CHECK_SETTINGS, run
-from servicekit.settings.config import ServiceSettings, settings_faults
+from servicekit.settings.config import ServiceSettings, WrongSettingsError, settings_faults
 
 
 class ExampleSettings(ServiceSettings):
     model_config = SettingsConfigDict(env_prefix="EXAMPLE_", populate_by_name=True)
+
+    key: SecretStr = Field(default=SecretStr(""), validation_alias=AliasChoices("EXAMPLE_KEY", "OLD_KEY"))
 
     port: int = 1
     rooms: int = Field(default=2, validation_alias=AliasChoices("EXAMPLE_ROOMS", "OLD_ROOMS"))
@@ -149,3 +151,42 @@ async def test_a_database_in_the_data_folder_can_be_read_by_its_owner_alone(tmp_
     await database.close()
     assert {"new.db", "new.db-wal", "new.db-shm", "old.db", "old.db-wal"} <= set(files)
     assert set(files.values()) == {0o600}
+
+
+@pytest.mark.parametrize("variable", ["EXAMPLE_KEY", "OLD_KEY"])
+def test_a_secret_may_stand_in_a_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, variable: str) -> None:
+    file = tmp_path / "key"
+    file.write_text("s3cret words\n")
+    monkeypatch.setenv(f"{variable}_FILE", str(file))
+    assert ExampleSettings().key.get_secret_value() == "s3cret words"
+
+
+def test_a_database_s_address_may_stand_in_a_file_and_a_port_may_not(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    file = tmp_path / "url"
+    file.write_text("postgresql+asyncpg://u:s3cret@db/w\n")
+    monkeypatch.setenv("EXAMPLE_DATABASE_URL_FILE", str(file))
+    monkeypatch.setenv("EXAMPLE_PORT_FILE", str(file))
+    assert (ExampleSettings().database_url, ExampleSettings().port) == ("postgresql+asyncpg://u:s3cret@db/w", 1)
+
+
+@pytest.mark.parametrize(("content", "said"), [(None, "cannot be read"), ("", "is empty"), ("\n", "is empty")])
+def test_a_secret_s_file_that_is_missing_or_empty_is_named_at_the_start(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, content: str | None, said: str
+) -> None:
+    file = tmp_path / "key"
+    if content is not None:
+        file.write_text(content)
+    monkeypatch.setenv("EXAMPLE_KEY_FILE", str(file))
+    with pytest.raises(WrongSettingsError, match=f"EXAMPLE_KEY_FILE: {file} {said}"):
+        ExampleSettings()
+
+
+def test_a_secret_that_stands_in_both_places_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "key").write_text("s3cret")
+    monkeypatch.setenv("EXAMPLE_KEY", "another")
+    monkeypatch.setenv("EXAMPLE_KEY_FILE", str(tmp_path / "key"))
+    with pytest.raises(WrongSettingsError, match="EXAMPLE_KEY and EXAMPLE_KEY_FILE are set") as refused:
+        ExampleSettings()
+    assert ("s3cret" in str(refused.value), "another" in str(refused.value)) == (False, False)

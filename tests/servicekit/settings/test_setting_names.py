@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from pydantic import AliasChoices
 
-from servicekit.settings.config import Settings
+from servicekit.settings.config import Settings, secret_names
 from servicekit.settings.setting_names import FOREIGN, OTHERS_OF_OURS, RENAMED, SOURCES, read_names, setting_warnings
 
 ROOT = Path(__file__).parents[3]
@@ -35,6 +35,7 @@ def test_the_names_in_the_source_are_those_that_the_classes_read() -> None:
         for name, field in kind.model_fields.items():
             alias = field.validation_alias
             expected |= set(map(str, alias.choices)) if isinstance(alias, AliasChoices) else {f"{prefix}{name}".upper()}
+        expected |= {f"{name}_FILE" for name in secret_names(kind)}
     assert set(read_names()) == expected
     assert {"AMD_VM_MAX_CONCURRENT", "DSTACK_AMDDEVCLOUD_API_KEY", "BILLING_PORT"} <= expected
 
@@ -81,7 +82,11 @@ def test_no_setting_of_ours_is_taken_for_somebody_else_s() -> None:
 
 
 def test_settings_that_belong_to_no_provider_are_no_matter_whichever_there_is() -> None:
-    ours = [name for name in read_names() if not name.startswith(("VMPOOL_LOCAL_", "VMPOOL_DOCKER_", "VMPOOL_DSTACK_"))]
+    ours = [
+        name
+        for name in read_names()
+        if not name.startswith(("VMPOOL_LOCAL_", "VMPOOL_DOCKER_", "VMPOOL_DSTACK_", "VMPOOL_HOSTS_"))
+    ]
     others = [name for name in ours if not name.startswith("DSTACK_")]
     assert {"AMD_CONTAINER_MEMORY_LIMIT", "EXECUTOR_SANDBOX", "AMD_DEFAULT_GPU"} <= {*others}
     assert setting_warnings({**dict.fromkeys(others, "1"), "VMPOOL_PROVIDERS": "elsewhere"}) == []

@@ -16,9 +16,11 @@ import pytest
 from wavepool.vmpool.v1 import vmpool_pb2 as pb
 from wavepool.vmpool.v1 import vmpool_pb2_grpc
 
+from cli.local.health import is_healthy
 from tests.service_token import AllowedCaller
 from tests.services.vmpool.local_machines import TINY_EXECUTOR, ended, is_alive, process_ids
 from tests.services.vmpool.pool_process import DEADLINE_SECONDS, PoolProcess, leased
+from vocabulary.ports import free_port
 
 LOCAL = {"VMPOOL_LOCAL_EXECUTOR_PORT": "0", "VMPOOL_LOCAL_EXECUTOR_COMMAND": json.dumps(TINY_EXECUTOR)}
 
@@ -79,14 +81,22 @@ async def test_a_second_pool_on_the_same_data_is_refused_and_harms_nobody(pool: 
 async def test_a_pool_that_waits_takes_over_from_one_that_was_killed_or_frozen_and_the_frozen_one_ends(
     tmp_path: Path, database_url: str, number: signal.Signals
 ) -> None:
-    shared = {**LOCAL, "VMPOOL_DATABASE_URL": database_url, "VMPOOL_TAKEOVER_TIMEOUT": "60"}
-    first, second = PoolProcess(tmp_path, shared), PoolProcess(tmp_path, shared)
+    # On PostgreSQL the limit of SQLite does not count: a spare waits for ever.
+    shared = {**LOCAL, "VMPOOL_DATABASE_URL": database_url, "VMPOOL_TAKEOVER_TIMEOUT": "0"}
+    metrics_port = free_port()
+    first = PoolProcess(tmp_path, shared)
+    second = PoolProcess(tmp_path, {**shared, "VMPOOL_METRICS_PORT": str(metrics_port)})
     first.start()
     with reaping(second), killing(first, second):
         async with first.stub() as stub:
             before = await leased(stub)
         second.start()
         await said(second, "waiting for another process that serves this database to end")
+        spare = (second.target, "vmpool", f"127.0.0.1:{metrics_port}")
+        async with asyncio.timeout(DEADLINE_SECONDS):
+            while not await is_healthy(*spare):
+                await asyncio.sleep(0.01)
+        assert not await is_healthy(*spare[:2]), "it serves nothing"
         first.send(number)
         await said(second, '"epoch":2')
         async with second.stub() as stub:
