@@ -1,7 +1,7 @@
 # `make help` lists what there is. Nothing here needs root; a target is at most three lines.
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-torch setup-dstack protos certs lint fix quick test test-all test-docker soak test-gpu certify \
-  certify-kit web web-dev web-check demo up down bench check
+  certify-kit web web-dev web-check demo up down up-team down-team logs demo-compose bench check
 SHELL := /bin/sh
 RUN := .venv/bin
 # Tests run next to each other on this many processes: more than there are cores, as many wait for a server or a clock.
@@ -27,6 +27,7 @@ setup-dstack: ## Install a dstack server, which the tests of the dstack provider
 
 protos: setup ## Generate the Python code of protos/ again, and the pages of who may call what and what is refused
 	$(RUN)/python protos/generate.py && $(RUN)/python protos/access_page.py && $(RUN)/python protos/refusals_page.py
+	$(RUN)/python deploy/env_example.py
 
 certs: setup ## Make or renew the services' certificates in the folder CERTS (.wavepool/tls) for WAVEPOOL_TLS_DIR
 	@$(RUN)/python deploy/certs.py $(CERTS)
@@ -85,6 +86,18 @@ up: setup ## Start Wavepool on this machine until Ctrl-C
 
 down: ## Stop the Wavepool that `make up` started
 	@$(RUN)/wavepool down
+
+up-team: ## Start Wavepool for a team in containers (compose.yaml); needs Docker and the image of deploy/image
+	@deploy/team up
+
+down-team: ## Stop it; its data stay
+	@deploy/team down
+
+logs: ## Follow the logs of its containers
+	@deploy/team logs --follow --tail 20
+
+demo-compose: ## Submit a right and a wrong kernel to it, through its proxy
+	@deploy/team demo
 
 bench: setup ## Measure the overhead of the services and the speed of the cpu device
 	@for program in benchmarks/*.py; do $(RUN)/python "$$program" || exit 1; done

@@ -1,5 +1,7 @@
 """`make demo`: starts a Wavepool on free ports, submits a right and a wrong kernel over HTTP, and shows both results.
 
+With `--at URL`, and an API token in WAVEPOOL_TOKEN, it submits them to a Wavepool there (`make demo-compose`).
+
 The last line is one JSON object: `{"accepted": {...}, "wrong": {...}, "metrics": {...}}`, with the most important
 fields, or all of them with `--json`. The exit status is 0 only if the right kernel is accepted and the wrong one is
 found wrong.
@@ -7,7 +9,9 @@ found wrong.
 
 from __future__ import annotations
 
+import argparse
 import asyncio
+import os
 import shutil
 import sys
 import tempfile
@@ -15,7 +19,7 @@ import time
 import uuid
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from cli.local.program import StartError
 from cli.local.stack import Ports, Stack
@@ -168,6 +172,14 @@ def _without_samples(value: Any) -> Any:  # noqa: ANN401 - anything that JSON ca
     return value
 
 
+def _run_at(endpoint: str, token: str) -> dict[str, Any]:
+    demo = Demo(Connection(endpoint, token))
+    try:
+        return demo.run()
+    finally:
+        demo.close()
+
+
 async def _main(data_dir: Path) -> dict[str, Any]:
     stack = Stack(data_dir, Ports.free())
     stack.logs.mkdir(parents=True)
@@ -177,15 +189,21 @@ async def _main(data_dir: Path) -> dict[str, Any]:
         for program in stack.programs():
             results.print(f"  {program.name:<10} {program.address}")
         token = (data_dir / TOKEN_FILE).read_text(encoding="utf-8").strip()
-        demo = Demo(Connection(stack.endpoint, token))
-        try:
-            return await asyncio.to_thread(demo.run)
-        finally:
-            demo.close()
+        return await asyncio.to_thread(_run_at, stack.endpoint, token)
 
 
 def main() -> None:
     """Runs the demo; keeps its data folder, with all logs, if something went wrong."""
+    parser = argparse.ArgumentParser(prog="python -m cli.demo", description="Submit a right and a wrong kernel.")
+    parser.add_argument("--json", action="store_true", help="print all fields in the last line")
+    parser.add_argument("--at", metavar="URL", help="of a gateway that runs; WAVEPOOL_TOKEN has the token")
+    options = parser.parse_args()
+    if options.at:
+        try:
+            report = _run_at(options.at.rstrip("/"), os.environ.get("WAVEPOOL_TOKEN", ""))
+        except WavepoolError as error:
+            sys.exit(f"the demo failed: {error}")
+        _end(report, as_json=options.json)
     data_dir = Path(tempfile.mkdtemp(prefix="wavepool-demo-"))
     try:
         report = asyncio.run(_main(data_dir))
@@ -194,13 +212,20 @@ def main() -> None:
     except KeyboardInterrupt:
         shutil.rmtree(data_dir)
         sys.exit(ExitCode.INTERRUPTED)
-    as_expected = all(report[attempt.name]["status"] == attempt.expected for attempt in ATTEMPTS)
-    if as_expected:
+    if _is_as_expected(report):
         shutil.rmtree(data_dir)
     else:
         results.print(f"the results are not as expected; logs: {data_dir / 'logs'}")
-    print_json(report if "--json" in sys.argv[1:] else short(report))
-    sys.exit(0 if as_expected else 1)
+    _end(report, as_json=options.json)
+
+
+def _is_as_expected(report: dict[str, Any]) -> bool:
+    return all(report[attempt.name]["status"] == attempt.expected for attempt in ATTEMPTS)
+
+
+def _end(report: dict[str, Any], *, as_json: bool) -> NoReturn:
+    print_json(report if as_json else short(report))
+    sys.exit(0 if _is_as_expected(report) else 1)
 
 
 if __name__ == "__main__":

@@ -96,6 +96,17 @@ def trial_image() -> str:
     return listed.stdout
 
 
+@cache
+def _has_team_images() -> bool:
+    """True if `docker compose` works, and the images of compose.yaml or their stand-ins are here."""
+    if not trial_image():
+        return False
+    commands = (["compose", "version"], ["image", "inspect", "postgres:17"], ["image", "inspect", "caddy:2"])
+    return all(
+        subprocess.run(["docker", *command], capture_output=True, check=False).returncode == 0 for command in commands
+    )
+
+
 def torch_program() -> Path | None:
     """The Python with torch that deploy/setup-torch installs, or that EXECUTOR_TORCH_PYTHON names."""
     named = Path(os.environ.get("EXECUTOR_TORCH_PYTHON") or INSTALLED)
@@ -178,6 +189,12 @@ NEEDS = {
         "there is no image wavepool-executor-trial",
         ".ci/executor-image",
         frozenset({"docker"}),
+    ),
+    "team_images": Need(
+        _has_team_images,
+        "docker compose, or the images of compose.yaml, are not here",
+        ".ci/stand-in-images",
+        frozenset({"docker", "deploy/team"}),
     ),
     "dstack": Need(
         lambda: server_python() is not None and _installed("bwrap", "ssh")(),

@@ -286,6 +286,15 @@ async def migrate(database: Database, location: str) -> None:
         await connection.run_sync(_upgrade, files(package) / folder / "versions")
 
 
+async def migrate_only(settings: ServiceSettings, service: str) -> None:
+    """Brings the database of `service` up to date, and closes it; raises as `migrate`."""
+    database = open_database(settings, service)
+    try:
+        await migrate(database, f"services.{service}:migrations")
+    finally:
+        await database.close()
+
+
 def known_revisions(versions: Traversable) -> list[str]:
     """The revisions of a folder of alembic versions, oldest first, such as `0024` of `0024_initial.py`."""
     return sorted(file.name.partition("_")[0] for file in versions.iterdir() if file.name.endswith(".py"))

@@ -48,6 +48,8 @@ WRONG_SETTINGS = (WrongSettingsError, NoServiceTokenError, OpenToOthersError, Tl
 """Errors whose message names the setting."""
 CHECK_SETTINGS = "--check-settings"
 """Option of a service: check the settings and exit instead of serving."""
+MIGRATE = "--migrate"
+"""Option of a service with a database: bring it up to this version and exit instead of serving."""
 
 
 WatchDatabase = Callable[[Callable[[bool], None]], Coroutine[Any, Any, None]]
@@ -168,19 +170,25 @@ class ServiceServer:
         return self.grpc.add_insecure_port(address)
 
 
-def run(main: Callable[[], Awaitable[None]], check: Callable[[], object]) -> None:
-    """Runs a service's main coroutine function on uvloop until it ends; with `--check-settings` only `check`.
+def run(
+    main: Callable[[], Awaitable[None]],
+    check: Callable[[], object],
+    migrate: Callable[[], Awaitable[None]] | None = None,
+) -> None:
+    """Runs a service's main coroutine function on uvloop until it ends.
+
+    With `--check-settings` it only calls `check`, and with `--migrate`, which services with a database have, `migrate`.
 
     Turns the garbage collector on, which programs turn off while they import.
 
     An unknown option ends the process with the usage and exit status 2. Wrong settings, among them a database that this
     version cannot use, end it with a line on stderr and exit status 78 (EX_CONFIG): a restart would not help.
     """
+    chosen = _options(has_database=migrate is not None).parse_args()
 
     async def body() -> None:
-        await main()
+        await (migrate if migrate and chosen.migrate else main)()
 
-    chosen = _options().parse_args()
     try:
         if chosen.check_settings:
             check()
@@ -197,7 +205,7 @@ def run(main: Callable[[], Awaitable[None]], check: Callable[[], object]) -> Non
         raise SystemExit(os.EX_CONFIG) from error
 
 
-def _options() -> argparse.ArgumentParser:
+def _options(*, has_database: bool) -> argparse.ArgumentParser:
     spec = sys.modules["__main__"].__spec__
     parser = argparse.ArgumentParser(
         prog=f"python -m {spec.name.removesuffix('.__main__')}" if spec else None,
@@ -206,6 +214,8 @@ def _options() -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     parser.add_argument(CHECK_SETTINGS, action="store_true", help="only check the settings")
+    if has_database:
+        parser.add_argument(MIGRATE, action="store_true", help="only bring the database up to this version")
     return parser
 
 

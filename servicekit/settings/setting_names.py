@@ -40,9 +40,10 @@ OTHERS_OF_OURS = frozenset(
             "WAVEPOOL_TOKEN",
             "WAVEPOOL_PROFILE",
             "WAVEPOOL_DATA_DIR",
-            "WAVEPOOL_PORT",
             "WAVEPOOL_UP_MARK",
         ),
+        *(f"WAVEPOOL_{name}" for name in ("HTTP", "HTTPS", "SITE", "SITE_TLS", "CERTIFICATES", "FRONT", "HOSTS")),
+        *(f"WAVEPOOL_{name}" for name in ("TEAM_DIR", "IMAGE", "EXECUTOR_CPUS")),
         # Health checks, which show the certificate of `operator`.
         "WAVEPOOL_TLS_DIR",
         # The compiler, and programs in sandboxes.

@@ -6,8 +6,9 @@ import gc
 
 gc.disable()  # until `run`: it would look through all that is imported again and again, a tenth of the time
 
+from servicekit.db.database import migrate_only
 from servicekit.rpc.server import run
 from services.billing.server import checked_settings, main
 
 if __name__ == "__main__":
-    run(main, checked_settings)
+    run(main, checked_settings, lambda: migrate_only(checked_settings(), "billing"))

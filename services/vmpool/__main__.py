@@ -10,8 +10,10 @@ os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "0")
 
 gc.disable()  # until `run`: it would look through all that is imported again and again, a tenth of the time
 
+from servicekit.db.database import migrate_only
 from servicekit.rpc.server import run
+from services.vmpool.config import VmPoolSettings
 from services.vmpool.server import check_settings, main
 
 if __name__ == "__main__":
-    run(main, check_settings)
+    run(main, check_settings, lambda: migrate_only(VmPoolSettings(), "vmpool"))
