@@ -88,6 +88,10 @@ class OpenSandbox(Protocol):
         """Give an order, with an open file; raises SilentSessionError."""
         ...
 
+    def wake(self) -> None:
+        """Let programs go on that somebody has stopped, the first one among them: it is to take an order."""
+        ...
+
     async def wait(self) -> str:
         """Wait until the first program has ended; returns what it said last, for an operator."""
         ...

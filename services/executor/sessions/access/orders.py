@@ -1,4 +1,4 @@
-"""What a session's first program is told and asked; it may have ended, or its users may have stopped it."""
+"""Orders to a session's first program, and its answers; it may have ended, or its users may have stopped it."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from services.executor.sessions.session_sandbox import OpenSandbox
 from services.executor.sessions.states import SessionLife
 
 ANSWER_SECONDS = 10.0
+WAKE_SECONDS = 1.0
+"""A first program that has not answered for this long is let go on, again and again: somebody may have stopped it."""
 _MOST_COUNTED = 10_000
 """The largest count in an answer that is believed: users can make the first program report any."""
 
@@ -39,7 +41,10 @@ class Orders:
         self.tell(order="notify", number=0, text=text)
 
     async def ask(self, **order: object) -> int:
-        """Give an order and return the number in its answer; raises SilentSessionError, SessionNotReadyError."""
+        """Give an order and return the number in its answer; raises SilentSessionError, SessionNotReadyError.
+
+        Nobody keeps a session from answering by stopping its first program.
+        """
         self._question_count += 1
         number = self._question_count
         answer: asyncio.Future[int] = asyncio.get_running_loop().create_future()
@@ -47,7 +52,10 @@ class Orders:
         try:
             self.give(None, number=number, **order)
             async with asyncio.timeout(ANSWER_SECONDS):
-                return await answer
+                while not (await asyncio.wait({answer}, timeout=WAKE_SECONDS))[0]:
+                    if self.sandbox is not None:
+                        self.sandbox.wake()
+                return answer.result()
         except TimeoutError as error:
             raise SilentSessionError(self.life.session_id) from error
         finally:

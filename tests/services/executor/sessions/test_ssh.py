@@ -218,10 +218,24 @@ async def test_what_keeps_a_connections_processes_lets_no_debugger_in_and_takes_
         assert (await access.run(bob, "echo $WAVEPOOL_USER")) == (0, "bob\n")
 
 
+async def test_whoever_stops_a_session_s_first_program_keeps_nobody_s_programs_in_it(
+    machine: Machine, alice: Person, bob: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(orders, "WAKE_SECONDS", 0.05)
+    async with machine.session(alice, bob) as access:
+        await access.run(bob, "setsid sleep 4721 >/dev/null 2>&1 &")
+        await access.events.reach("logout")
+        await access.run(alice, "pkill -STOP -f '^/[^ ]*python.*/session/supervisor.py'")
+        await machine.client.update(access.session_id, keys=session_pb2.SessionKeys(keys=[alice.key]))
+        assert not processes_with("sleep\x004721")
+
+
 async def test_a_removal_counts_only_once_the_session_says_that_what_was_left_has_ended(
     machine: Machine, alice: Person, bob: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    # As if it were stopped again at once, each time.
     monkeypatch.setattr(orders, "ANSWER_SECONDS", 0.3)
+    monkeypatch.setattr(orders, "WAKE_SECONDS", 60)
     keys = session_pb2.SessionKeys(keys=[alice.key])
     async with machine.session(alice, bob) as access:
         await access.run(bob, "setsid sleep 4720 >/dev/null 2>&1 &")
