@@ -33,8 +33,8 @@ from servicekit.storage import has_room
 log = logging.get_logger(__name__)
 
 OPTIONS: tuple[tuple[str, int], ...] = (
-    # Clients ping every 10 s; a server that expects fewer answers GOAWAY too_many_pings.
-    ("grpc.http2.min_ping_interval_without_data_ms", 5_000),
+    # Services ping every second; a server that expects fewer answers GOAWAY too_many_pings.
+    ("grpc.http2.min_ping_interval_without_data_ms", 500),
     ("grpc.keepalive_permit_without_calls", 1),
     ("grpc.keepalive_time_ms", 30_000),
     ("grpc.max_receive_message_length", MAX_MESSAGE_BYTES),
