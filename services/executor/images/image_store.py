@@ -15,7 +15,7 @@ import os
 import shutil
 import time
 from collections import defaultdict
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from servicekit import logging
+from servicekit.cancellation import uncut
 from services.executor.core.sandbox.running import running
 from services.executor.core.sandbox.scratch import ScratchFolder, sweep
 from services.executor.images.builder import BuildContext, Builder, OnLine, make_plain
@@ -168,21 +169,40 @@ class ImageStore:
         references = {name: image_reference(name) for name in names}
         for reference in references.values():
             self._registries.check(reference)
+
+        async def held_in(scratch: Path) -> HeldImage:
+            pinned = {name: await self._pinned(one, scratch) for name, one in references.items()}
+            digest = wanted_digest(context, {name: manifest.digest for name, (_, manifest) in pinned.items()})
+            return await self._held(digest, lambda: self._build(context, pinned, digest, scratch, on_line))
+
+        return await self._with_scratch(held_in)
+
+    async def _with_scratch(self, held_in: Callable[[Path], Awaitable[HeldImage]]) -> HeldImage:
+        """Return what `held_in` makes with a folder for it; if its waiter is cancelled, nothing is held."""
         scratch = ScratchFolder(self._folder)
         try:
-            pinned = {name: await self._pinned(one, scratch.path) for name, one in references.items()}
-            digest = wanted_digest(context, {name: manifest.digest for name, (_, manifest) in pinned.items()})
-            lock = self._lock_of(digest)
-            try:
-                if not self._place_of(digest).is_dir():
-                    await self._build(context, pinned, digest, scratch.path, on_line)
-                    await asyncio.to_thread(self._make_room)
-                return HeldImage(self._image(digest), lock)
-            except BaseException:
-                os.close(lock)
-                raise
-        finally:
-            await asyncio.to_thread(scratch.remove)
+            held = await held_in(scratch.path)
+        except BaseException:
+            await uncut(asyncio.to_thread(scratch.remove))
+            raise
+        try:
+            await uncut(asyncio.to_thread(scratch.remove))
+        except BaseException:
+            held.release()
+            raise
+        return held
+
+    async def _held(self, digest: str, make: Callable[[], Awaitable[None]]) -> HeldImage:
+        """Return the image, made by `make` if it is not here."""
+        lock = self._lock_of(digest)
+        try:
+            if not self._place_of(digest).is_dir():
+                await make()
+                await asyncio.to_thread(self._make_room)
+            return HeldImage(self._image(digest), lock)
+        except BaseException:
+            os.close(lock)
+            raise
 
     async def _build(
         self,
@@ -212,22 +232,13 @@ class ImageStore:
         log.info("an image is built", extra={"digest": digest, "context": context.digest, "seconds": seconds})
 
     async def _hold(self, reference: ImageReference, on_percent: OnPercent) -> HeldImage:
-        scratch = ScratchFolder(self._folder)
-        try:
-            pinned, manifest = await self._pinned(reference, scratch.path)
+        async def held_in(scratch: Path) -> HeldImage:
+            pinned, manifest = await self._pinned(reference, scratch)
             # Others who want it meanwhile find it here afterwards.
             async with self._turns[manifest.digest]:
-                lock = self._lock_of(manifest.digest)
-                try:
-                    if not self._place_of(manifest.digest).is_dir():
-                        await self._fetch(pinned, manifest, scratch.path, on_percent)
-                        await asyncio.to_thread(self._make_room)
-                    return HeldImage(self._image(manifest.digest), lock)
-                except BaseException:
-                    os.close(lock)
-                    raise
-        finally:
-            await asyncio.to_thread(scratch.remove)
+                return await self._held(manifest.digest, lambda: self._fetch(pinned, manifest, scratch, on_percent))
+
+        return await self._with_scratch(held_in)
 
     async def _pinned(self, reference: ImageReference, folder: Path) -> tuple[ImageReference, Manifest]:
         """Return the reference to one manifest; whatever the tag names a moment later, it stays."""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import os
 import stat
 import tarfile
+import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
@@ -14,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from services.executor.core.sandbox.scratch import ScratchFolder
 from services.executor.images.builder import Builder, BuildRules
 from services.executor.images.errors import ImageError, ImageUnavailableError
 from services.executor.images.image_store import HeldImage, ImageRules, ImageStore
@@ -328,3 +331,24 @@ async def test_what_a_killed_process_has_left_is_removed(store: Store, registry:
     Store(store.folder, registry)
     assert not half.exists()
     assert not gone.exists()
+
+
+async def test_who_gives_up_at_the_last_moment_holds_no_image(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    store.registry.push("held", busybox(name="held"))
+    begun, may_end, remove = threading.Event(), threading.Event(), ScratchFolder.remove
+
+    def slowly(scratch: ScratchFolder) -> None:
+        begun.set()
+        assert may_end.wait(60)
+        remove(scratch)
+
+    monkeypatch.setattr(ScratchFolder, "remove", slowly)
+    holding = asyncio.create_task(store.hold("held:1"))
+    assert await asyncio.to_thread(begun.wait, 60)
+    holding.cancel()
+    may_end.set()
+    with pytest.raises(asyncio.CancelledError):
+        await holding
+    [lock] = store.folder.glob("*.lock")
+    with lock.open() as taken:
+        fcntl.flock(taken, fcntl.LOCK_EX | fcntl.LOCK_NB)
