@@ -42,6 +42,8 @@ HEAD = """\
 # The machines (docs/pool/providers.md), and how many processors the one of the profile `cpu` may use; 0: all
 #WAVEPOOL_HOSTS=./deploy/compose/hosts.toml
 #WAVEPOOL_EXECUTOR_CPUS=0
+# How long Prometheus keeps what it measures
+#WAVEPOOL_METRICS_KEPT=30d
 # Secrets and certificates that `deploy/team up` makes, and the image
 #WAVEPOOL_TEAM_DIR=.wavepool/team
 #WAVEPOOL_IMAGE=wavepool

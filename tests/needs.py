@@ -96,12 +96,15 @@ def trial_image() -> str:
     return listed.stdout
 
 
+_TEAM_IMAGES = ("postgres:17", "caddy:2", "prom/prometheus:v3.1.0")
+
+
 @cache
 def _has_team_images() -> bool:
     """True if `docker compose` works, and the images of compose.yaml or their stand-ins are here."""
     if not trial_image():
         return False
-    commands = (["compose", "version"], ["image", "inspect", "postgres:17"], ["image", "inspect", "caddy:2"])
+    commands = (["compose", "version"], *(["image", "inspect", image] for image in _TEAM_IMAGES))
     return all(
         subprocess.run(["docker", *command], capture_output=True, check=False).returncode == 0 for command in commands
     )
@@ -196,6 +199,7 @@ NEEDS = {
         ".ci/stand-in-images",
         frozenset({"docker", "deploy/team"}),
     ),
+    "promtool": _package("prometheus", "promtool"),
     "dstack": Need(
         lambda: server_python() is not None and _installed("bwrap", "ssh")(),
         "no Python with dstack's server, or no bwrap or ssh",

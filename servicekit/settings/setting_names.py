@@ -43,7 +43,7 @@ OTHERS_OF_OURS = frozenset(
             "WAVEPOOL_UP_MARK",
         ),
         *(f"WAVEPOOL_{name}" for name in ("HTTP", "HTTPS", "SITE", "SITE_TLS", "CERTIFICATES", "FRONT", "HOSTS")),
-        *(f"WAVEPOOL_{name}" for name in ("TEAM_DIR", "IMAGE", "EXECUTOR_CPUS")),
+        *(f"WAVEPOOL_{name}" for name in ("TEAM_DIR", "IMAGE", "EXECUTOR_CPUS", "METRICS_KEPT")),
         # Health checks, which show the certificate of `operator`.
         "WAVEPOOL_TLS_DIR",
         # The compiler, and programs in sandboxes.

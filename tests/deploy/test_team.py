@@ -109,6 +109,7 @@ def test_each_process_that_has_a_spare_has_one(team: Team) -> None:
         "gateway": 3,
         "proxy": 1,
         "executor": 1,
+        "prometheus": 1,
     }
 
 
@@ -140,6 +141,26 @@ def test_no_secret_is_in_the_description_of_a_container(team: Team) -> None:
     described = json.dumps(team.inspected())
     for name in ("postgres-password", "service-token", "pool-secret", "host-token"):
         assert (team.folder / name).read_text() not in described
+
+
+def test_prometheus_finds_every_replica_and_evaluates_the_rules(team: Team) -> None:
+    prometheus = str(team.containers()["prometheus"][0].ID)
+
+    def asked(path: str) -> Any:
+        return json.loads(docker("exec", prometheus, "wget", "-q", "-O", "-", f"http://127.0.0.1:9090{path}"))["data"]
+
+    wanted = ["billing", "gateway", "gateway", "gateway", "scheduler", "scheduler", "vmpool", "vmpool"]
+    deadline = time.monotonic() + DEADLINE_SECONDS
+    while _up(asked("/api/v1/targets")) != wanted:
+        assert time.monotonic() < deadline, asked("/api/v1/targets")
+        time.sleep(1)
+    rules = [rule for group in asked("/api/v1/rules")["groups"] for rule in group["rules"]]
+    assert len(rules) > 15
+    assert [rule["name"] for rule in rules if rule["health"] == "err"] == []
+
+
+def _up(targets: Any) -> list[str]:
+    return sorted(each["labels"]["job"] for each in targets["activeTargets"] if each["health"] == "up")
 
 
 def test_nothing_is_spoken_without_tls_but_a_redirect(team: Team) -> None:
