@@ -210,6 +210,26 @@ def _status(client: httpx.Client, job_id: str) -> str | None:
     return answer.json().get("status") if answer.status_code == 200 else None
 
 
+def test_a_wrong_password_of_the_database_is_named_and_nothing_else_starts(
+    team: Team, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Another installation beside it, whose PostgreSQL was made with another password than its file has now."""
+    monkeypatch.setenv("COMPOSE_PROJECT_NAME", f"{os.environ['COMPOSE_PROJECT_NAME']}-wrong")
+    monkeypatch.setenv("WAVEPOOL_TEAM_DIR", str(tmp_path / "secrets"))
+    monkeypatch.setenv("WAVEPOOL_FRONT", f"172.29.{200 + secrets.randbelow(50)}.0/24")
+    try:
+        script("prepare")
+        docker("compose", "up", "--detach", "--no-build", "--wait", "postgres")
+        (tmp_path / "secrets" / "postgres-password").write_text("another")
+        started = script("up")
+        assert started.returncode == 1
+        assert 'password authentication failed for user "wavepool"' in started.stderr
+        running = docker("compose", "ps", "--services", "--status", "running").split()
+        assert {"billing", "scheduler", "vmpool", "gateway", "proxy"} & {*running} == set()
+    finally:
+        script("down", "--volumes", "--timeout", "5")
+
+
 def test_the_example_of_settings_has_each_with_its_default() -> None:
     assert (ROOT / ".env.example").read_text(encoding="utf-8") == env_example.page(), "run `make protos`"
 
