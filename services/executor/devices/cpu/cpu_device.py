@@ -15,6 +15,7 @@ import psutil
 
 from hipcpu import toolchain
 from hipcpu.build_folder import BuildKind
+from hipcpu.bytecode import keep_bytecode
 from hipcpu.prepare import prepare, refresh
 from services.executor.devices.cpu.sanitized import SanitizedCpuDevice
 from services.executor.devices.device import DeviceDescription, Toolchain
@@ -130,6 +131,7 @@ def _description() -> DeviceDescription:
 def _toolchain(prepared_name: str) -> Toolchain:
     from hipcpu.modules import back_end  # noqa: PLC0415 - a big library, not needed to describe
 
+    keep_bytecode(toolchain.PACKAGE)
     processor = " ".join(back_end.processor())
     steps = f"{toolchain.steps_digest()} {_code_generator()}"
     identity = hashlib.sha256(f"{prepared_name} {steps} {processor}".encode()).hexdigest()

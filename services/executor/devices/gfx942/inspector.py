@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from hipcpu import toolchain as cpu
+from hipcpu.bytecode import keep_bytecode
 from services.executor.devices.device import Toolchain
 from services.executor.devices.gfx942 import toolchain
 from services.executor.devices.gfx942.prepare import prepare
@@ -37,6 +38,8 @@ class Gfx942Inspector:
         releases = toolchain.releases(self._hip_version)
         if not all(one.complete for one in releases):
             prepare()
+        keep_bytecode(cpu.PACKAGE)
+        keep_bytecode(Path(__file__).parent)
         parts = " ".join([*(one.folder.name for one in releases), toolchain.steps_digest()])
         return Toolchain(hashlib.sha256(parts.encode()).hexdigest(), releases[0].title)
 
