@@ -70,6 +70,7 @@ def driver(architecture: str) -> Driver:
         kernels=(*common, "-x", "cu", "-fatbin"),
         assemble=("as",),
         hide_main=("objcopy", "--localize-symbol=main"),
+        plain=(cuda().nvcc, "-std=c++20", "-O3", "-x", "c++"),
     )
 
 

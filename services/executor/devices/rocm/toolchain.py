@@ -87,6 +87,8 @@ def driver(architecture: str) -> Driver:
         kernels=(hipcc, *options, "--genco", "--no-gpu-bundle-output"),
         assemble=(str(programs / "clang"), "-c"),
         hide_main=(str(programs / "llvm-objcopy"), "--localize-symbol=main"),
+        # Not hipcc, which takes every .cpp for HIP.
+        plain=(str(programs / "clang"), "-std=c++20", "-O3", "-fPIC", "-x", "c++"),
     )
 
 

@@ -38,7 +38,7 @@ class Bench:
         compiler = folder / "compiler"
         compiler.write_text(COMPILER)
         compiler.chmod(0o755)
-        self.driver = Driver(*[(str(compiler),)] * 5)
+        self.driver = Driver(*[(str(compiler),)] * 6)
         self.record = "cp host/solution.hip host/recorder"
 
     def build(self, kind: BuildKind, source: str, harness: str = HARNESS) -> subprocess.CompletedProcess[str]:
@@ -60,6 +60,25 @@ def test_a_solution_is_linked_with_our_harness_and_runner(bench: Bench) -> None:
     assert (bench.work / "runner").read_text() == f"theirs\n{HARNESS}runner\n"
 
 
+@pytest.mark.parametrize(
+    ("harness", "works", "by"),
+    [
+        ("#include <stddef.h>\n", True, "plain"),
+        ("#include <stddef.h>\n", False, "hip"),
+        ("#include <hip/hip_fp16.h>\n", True, "hip"),
+    ],
+)
+def test_a_harness_without_hips_headers_is_compiled_without_them(
+    bench: Bench, tmp_path: Path, harness: str, works: bool, by: str
+) -> None:
+    plain = tmp_path / "plain"
+    plain.write_text(f"#!/bin/sh\n{'echo plain >harness.o' if works else 'exit 1'}\n")
+    plain.chmod(0o755)
+    bench.driver = replace(bench.driver, plain=(str(plain),))
+    assert bench.build(BuildKind.SOLUTION, "theirs\n", harness).returncode == 0
+    assert (bench.work / "harness.o").read_text() == (harness if by == "hip" else "plain\n")
+
+
 @pytest.mark.gcc
 @pytest.mark.parametrize(
     "main", ["", "int main() { return 77; }\n", "__attribute__((weak)) int main() { return 77; }\n"]
@@ -68,7 +87,7 @@ def test_a_main_beside_the_solution_is_never_run(bench: Bench, main: str) -> Non
     (bench.work / "ours.cpp").write_text("int solution();\nint main() { return solution(); }\n")
     compiler = ("c++", "-x", "c++")
     subprocess.run([*compiler, "-c", "ours.cpp", "-o", bench.runner], cwd=bench.work, check=True)
-    bench.driver = Driver(compiler, ("c++",), compiler, ("as",), ("objcopy", "--localize-symbol=main"))
+    bench.driver = Driver(compiler, ("c++",), compiler, ("as",), ("objcopy", "--localize-symbol=main"), compiler)
     done = bench.build(BuildKind.SOLUTION, f"int solution() {{ return 5; }}\n{main}", "\n")
     assert (done.returncode, done.stderr) == (0, "")
     assert subprocess.run([bench.work / "runner"], check=False).returncode == 5
@@ -152,7 +171,7 @@ def test_a_build_ends_as_a_compiler_that_crashes(bench: Bench, kind: BuildKind) 
 
 @pytest.mark.parametrize("kind", list(BuildKind))
 def test_a_compiler_that_is_missing_is_the_toolchains_fault(bench: Bench, kind: BuildKind) -> None:
-    bench.driver = Driver(*[("/nowhere/compiler",)] * 5)
+    bench.driver = Driver(*[("/nowhere/compiler",)] * 6)
     assert bench.build(kind, "fill scale_rows\n").returncode == 2
 
 
