@@ -10,6 +10,7 @@ import typer
 from wavepool_client.commands.options import Gateway, Group, Shown
 from wavepool_client.exit_codes import ExitCode
 from wavepool_client.terminal.result_printing import table_of
+from wavepool_client.text.start_times import time_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -37,7 +38,7 @@ def list_alerts(gateway: Gateway, *, account: AccountOption = "") -> Shown:
     if not active:
         yield "no alert is active"
         return
-    rows = ((a.get("rule"), a.get("severity"), _phase(a), a.get("since"), a.get("summary")) for a in active)
+    rows = ((a.get("rule"), a.get("severity"), _phase(a), time_text(a.get("since")), a.get("summary")) for a in active)
     yield table_of(("rule", "severity", "state", "since", "what"), rows)
 
 
@@ -53,7 +54,7 @@ def history(
     transitions = list(islice(newest_first, limit))
     yield transitions
     rows = (
-        (t.get("time"), t.get("event"), t.get("severity"), t.get("rule"), t.get("summary"), _deliveries(t))
+        (time_text(t.get("time")), t.get("event"), t.get("severity"), t.get("rule"), t.get("summary"), _deliveries(t))
         for t in transitions
     )
     yield table_of(("time", "event", "severity", "rule", "what", "messages"), rows)
@@ -64,7 +65,10 @@ def rules(gateway: Gateway) -> Shown:
     """List the rules in force, and for an operator the channels."""
     listed = gateway.ask("GET", "alerts", "rules")
     yield listed
-    rows = ((r.get("name"), r.get("severity"), _condition(r), r.get("last_reading_time")) for r in listed["rules"])
+    rows = (
+        (r.get("name"), r.get("severity"), _condition(r), time_text(r.get("last_reading_time")))
+        for r in listed["rules"]
+    )
     yield table_of(("rule", "severity", "fires when", "last reading"), rows)
     for channel in listed.get("channels", ()):
         yield f"channel {channel['name']} ({channel['kind']}) gets {channel['least_severity']} and above"

@@ -32,6 +32,7 @@ from wavepool_client.text.measured_samples import (
     sample_lines,
     session_rows,
 )
+from wavepool_client.text.start_times import time_text
 from wavepool_client.text.timing import timing_text
 from wavepool_client.verification import (
     NotVerifiedError,
@@ -159,7 +160,7 @@ def _summary(signer: str, statement: dict[str, Any]) -> str:
         "timing": timing_text(reported.get("benchmark") or {}),
         "problem": _problem(reported),
         "device": f"{reported_device.get('title') or ''}{never_ranks}",
-        "finished": statement.get("finish_time"),
+        "finished": time_text(statement.get("finish_time")),
         "run": statement.get("run_id"),
         "source": f"SHA-256 {reported.get('source_sha256')}",
         "seed": reported.get("seed"),

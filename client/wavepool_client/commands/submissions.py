@@ -54,6 +54,7 @@ from wavepool_client.terminal.progress import shown_on
 from wavepool_client.terminal.result_printing import print_result, table_of
 from wavepool_client.text.machines import cost_text
 from wavepool_client.text.narration import format_time
+from wavepool_client.text.start_times import time_text
 from wavepool_client.text.submission_rows import quote_rows, submission_rows
 from wavepool_client.text.timing import is_measured, timing_text
 
@@ -585,7 +586,7 @@ def _row(job: dict[str, Any]) -> tuple[object, ...]:
         format_time(job.get("runtime_ms"), job.get("runtime_interval")) if is_measured(timing) else "-",
         timing_text(timing),
         cost_text(job.get("cost_usd"), job.get("billable_seconds")),
-        job.get("create_time"),
+        time_text(job.get("create_time")),
     )
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from tests.cli.conftest import Answer, ScriptedGateway
 from tests.cli.invocation import wavepool
+from wavepool_client.text.start_times import time_text
 
 ALERT = {
     "id": "alert_1",
@@ -16,6 +17,7 @@ ALERT = {
     "since": "2026-01-01T00:00:00Z",
     "summary": "ada has spent $8.00",
 }
+INSTANT = "2026-01-01T00:00:00.123456Z"
 
 
 @pytest.mark.parametrize("arguments", [("alerts",), ("alerts", "list")])
@@ -91,3 +93,19 @@ def test_a_channel_is_tried_and_the_exit_status_tells(
     assert gateway.requests[-1].body == {"channel": "ops"}
     as_json = wavepool("alerts", "test", "--json", "--endpoint", gateway.endpoint)
     assert (as_json.status, as_json.json) == (code, deliveries)
+
+
+@pytest.mark.parametrize(
+    ("subcommand", "answer"),
+    [
+        ("list", {"alerts": [{"rule": "queue-long", "since": INSTANT}]}),
+        ("history", {"transitions": [{"rule": "queue-long", "time": INSTANT, "deliveries": []}]}),
+        ("rules", {"rules": [{"name": "calls", "threshold": 7, "for_seconds": 60, "last_reading_time": INSTANT}]}),
+    ],
+)
+def test_people_read_local_times_with_their_zone(
+    gateway: ScriptedGateway, subcommand: str, answer: dict[str, Any]
+) -> None:
+    gateway.on("GET", f"/api/v1/alerts{'' if subcommand == 'list' else f'/{subcommand}'}", Answer(answer))
+    out = " ".join(wavepool("alerts", subcommand, "--endpoint", gateway.endpoint).out.split())
+    assert (time_text(INSTANT) in out, INSTANT in out) == (True, False), out

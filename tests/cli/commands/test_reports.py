@@ -8,6 +8,7 @@ from tests.cli.conftest import Answer, ScriptedGateway
 from tests.cli.invocation import wavepool
 from tests.cli.test_verification import PUBLIC, REPORT, envelope
 from wavepool_client.exit_codes import ExitCode
+from wavepool_client.text.start_times import time_text
 
 ENVELOPE = envelope({"report": REPORT, "run_id": "r-1"})
 KNOWN = Answer({"machines": [{"id": "mach_0"}, {"id": "mach_1", "signing_public_key": PUBLIC}]})
@@ -27,6 +28,13 @@ def test_a_report_is_fetched_and_verified_with_the_keys_of_the_pool(gateway: Scr
     assert verified.out.startswith("VERIFIED")
     assert PUBLIC in verified.out
     assert gateway.asked("GET", "/api/v1/machines")[0].path.endswith("?include_ended=true")
+
+
+def test_the_end_of_a_run_is_a_local_time_with_its_zone(tmp_path: Path) -> None:
+    file, end = tmp_path / "result.json", "2026-11-28T08:30:00.123456Z"
+    file.write_text(envelope({"report": REPORT, "finish_time": end}), encoding="utf-8")
+    out = wavepool("verify", str(file), "--key", PUBLIC).out
+    assert (time_text(end) in out, end in out) == (True, False), out
 
 
 def test_a_report_is_printed_where_no_file_is_named(gateway: ScriptedGateway) -> None:

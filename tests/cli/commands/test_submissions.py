@@ -16,6 +16,7 @@ from tests.cli.scenes import ACCEPTED, EVENTS, JOB, OPENING, SUBMISSIONS, ending
 from wavepool_client.commands.completion import complete_problem, complete_submission
 from wavepool_client.commands.submissions import deadline_of
 from wavepool_client.errors import InputError
+from wavepool_client.text.start_times import time_text
 from wavepool_client.text.submission_rows import submission_rows
 
 KERNEL = 'extern "C" void solution() {}\n'
@@ -339,6 +340,13 @@ def test_jobs_shows_the_fastest_with_their_times_if_these_can_be_believed(gatewa
     assert "12.3" not in out
     asked = "status=ACCEPTED&status=COMPILE_ERROR&gpu_type=mi300x&dtype=float16&comparable_to=" + JOB
     assert gateway.asked("GET", SUBMISSIONS)[-1].path == f"{SUBMISSIONS}?page_size=20&{asked}&sort=fastest"
+
+
+def test_jobs_shows_local_times_with_their_zone(gateway: ScriptedGateway) -> None:
+    created = "2026-11-28T08:30:00.123456Z"
+    gateway.on("GET", SUBMISSIONS, Answer({"submissions": [{"id": "job_1", "create_time": created}]}))
+    out = wavepool("jobs", "--endpoint", gateway.endpoint).out
+    assert (time_text(created) in out, created in out) == (True, False), out
 
 
 @pytest.mark.parametrize(("total", "said"), [(137, "1 of 137; `--limit` shows more\n"), (1, ""), (None, "")])
