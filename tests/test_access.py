@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.util
 import sys
 from typing import Any
 
+import grpc
 import pytest
 from google.protobuf import descriptor_pb2, descriptor_pool
 
@@ -72,6 +74,39 @@ def test_refusals_are_found_with_field_text_status_and_exit_status() -> None:
     assert "| `spec.priority` | is …; give … to … | INVALID_ARGUMENT | 422 | 2 | no |" in lines
     assert "|  | Provider … does not answer: …. Try again. | UNAVAILABLE | 503 | 3 | yes |" in lines
     assert "|  | This needs the token of an …; your role is …. |  | 403 | 4 | no |" in lines
+    assert "|  | --hours is missing; for example --hours 0.5 |  |  | 2 | no |" in lines
+
+
+def test_what_is_refused_for_money_or_by_a_queue_has_the_status_that_http_gives_it() -> None:
+    lines = refusals_page.PAGE.read_text().splitlines()
+    full = "… has a job / … jobs of yours in flight, which is its limit for each user. Wait until one is over"
+    assert f"| `spec.queue` | {full} | RESOURCE_EXHAUSTED | 429 | 6 | no |" in lines
+    assert not any(full in line and "INVALID_ARGUMENT" in line for line in lines)
+    assert "| FAILED_PRECONDITION | 402 | 2 | no |" in next(line for line in lines if "A hard budget" in line)
+    assert any("Send your API token as" in line and "| 401 | 4 |" in line for line in lines)
+
+
+def named_in(service: str) -> set[str]:
+    """The names of all that a service's own code raises or makes."""
+    trees = [ast.parse(file.read_text()) for file in (REPOSITORY / "services" / service).rglob("*.py")]
+    nodes = [node for tree in trees for node in ast.walk(tree)]
+    made = [getattr(node, "exc" if isinstance(node, ast.Raise) else "func", None) for node in nodes]
+    return {getattr(one, "attr", getattr(one, "id", "")) for one in made}
+
+
+@pytest.mark.parametrize("service", refusals_page.SERVICES)
+def test_every_error_that_a_service_refuses_with_has_its_row(service: str) -> None:
+    named, rows = named_in(service), set(refusals_page.rows_of(service))
+    # An error of fields has a row for each field.
+    kinds = [
+        (kind.__name__, refusals_page.kind_of(kind, code))
+        for kind, code in refusals_page.errors_of(service)
+        if kind.__name__ in named and code is not grpc.StatusCode.INVALID_ARGUMENT
+    ]
+    assert kinds
+    for name, kind in kinds:
+        begins = kind.text.partition("…")[0]
+        assert any(row.code == kind.code.name and row.text.startswith(begins) for row in rows), name
 
 
 def test_callers_are_named_in_the_order_of_the_proto() -> None:
