@@ -209,8 +209,9 @@ def _problems() -> Iterator[Row]:
 def _makers(tree: ast.Module) -> Iterator[tuple[str, _Maker]]:
     """What makes a problem: the class, and functions of the module that give it a text of their caller's."""
     yield from {"Problem": _Maker(0, 1), "body_problem": _Maker(0, 1)}.items()
-    for function in ast.walk(tree):
-        for node in ast.walk(function) if isinstance(function, ast.FunctionDef) else ():
+    functions = [one for one in ast.walk(tree) if isinstance(one, ast.FunctionDef)]
+    for function in functions:
+        for node in ast.walk(function):
             if isinstance(node, ast.Call) and _name(node.func) == "Problem" and len(node.args) > 1:
                 texts = [one.arg for one in function.args.args]
                 if (text := _name(node.args[1])) in texts:
