@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from wavepool.billing.v1 import prices_pb2
 from wavepool.vmpool.v1 import vmpool_pb2
@@ -11,8 +10,8 @@ from wavepool.vmpool.v1 import vmpool_pb2
 from gateway.machines import schemas
 from gateway.submissions.frames import Frame
 from gateway.words.enum_names import machine_state_name
-from gateway.words.proto_time import milliseconds_of, seconds_of
-from gateway.words.shown import shown
+from gateway.words.proto_time import milliseconds_of
+from gateway.words.shown import fields_of, shown
 from vocabulary.money import dollars_of
 
 
@@ -33,16 +32,13 @@ def machine_of(machine: vmpool_pb2.Machine) -> schemas.Machine:
 
 def machine_frame(event: vmpool_pb2.MachineEvent) -> Frame:
     """The frame of a machine's event; the last one is its release by its provider."""
-    fields: dict[str, Any] = {
-        "timestamp": milliseconds_of(event.time),
-        "previous_state": machine_state_name(event.previous_state),
-        "reason": event.reason,
-        "stage": event.provider_stage,
-        "elapsed_seconds": seconds_of(event.elapsed),
-        "estimate_seconds": seconds_of(event.estimate) if event.HasField("estimate") else None,
-        "estimate_p90_seconds": seconds_of(event.estimate_p90) if event.HasField("estimate_p90") else None,
-        "machine": machine_of(event.machine).model_dump(mode="json"),
-    }
+    fields = fields_of(
+        schemas.MachineChange,
+        event,
+        timestamp=milliseconds_of(event.time),
+        stage=event.provider_stage,
+        machine=machine_of(event.machine).model_dump(mode="json"),
+    )
     if event.machine.HasField("release_time"):
         fields["final"] = True
     return Frame(machine_state_name(event.machine.state), fields)

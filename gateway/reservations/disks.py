@@ -10,7 +10,6 @@ from pydantic import BaseModel, ConfigDict, Field
 from wavepool.scheduler.v1 import disks_pb2 as pb
 
 from gateway.words.answer_words import DiskStateWord, SnapshotReasonWord
-from gateway.words.enum_names import disk_state_name
 from gateway.words.proto_time import seconds_of
 from gateway.words.shown import shown
 
@@ -116,7 +115,6 @@ def disk_of(disk: pb.Disk, names: Mapping[str, str]) -> Disk:
         disk,
         owner=names.get(disk.user_id, disk.user_id),
         owner_id=disk.user_id,
-        state=disk_state_name(disk.state).lower(),
         size_bytes=disk.snapshots[-1].size_bytes if disk.snapshots else 0,
         snapshots=[snapshot_of(one) for one in disk.snapshots],
     )
@@ -129,7 +127,7 @@ def snapshot_of(snapshot: pb.DiskSnapshot) -> DiskSnapshot:
 
 def taken_of(answer: pb.SnapshotDiskResponse) -> TakenSnapshot:
     """A snapshot that was taken on request."""
-    return shown(TakenSnapshot, answer, **snapshot_of(answer.snapshot).model_dump())
+    return shown(TakenSnapshot, answer, answer.snapshot, seconds=seconds_of(answer.snapshot.duration))
 
 
 def content_of(answer: pb.GetDiskContentResponse) -> DiskContent:

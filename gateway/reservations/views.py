@@ -7,15 +7,16 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from google.protobuf.duration_pb2 import Duration
-from wavepool.executor.v1.session_pb2 import SessionEvent, SessionKey, SessionSnapshot
+from wavepool.executor.v1.session_pb2 import SessionKey, SessionSnapshot
 from wavepool.scheduler.v1 import reservations_pb2 as pb
 
+from gateway.reservations import event_schemas as events
 from gateway.reservations import schemas
 from gateway.submissions.frames import provisioning_fields
-from gateway.submissions.run_frames import Frame
-from gateway.words.enum_names import reservation_state_name, snapshot_reason_name
-from gateway.words.proto_time import instant_of, milliseconds_of, seconds_of
-from gateway.words.shown import shown
+from gateway.submissions.run_frames import Frame, frame_from
+from gateway.words.enum_names import reservation_state_name
+from gateway.words.proto_time import instant_of, milliseconds_of, seconds_of, text_of
+from gateway.words.shown import fields_of, shown
 from vocabulary.money import dollars_of
 from vocabulary.slots import EIGHTHS_PER_GPU
 from vocabulary.ssh_keys import Key
@@ -52,26 +53,15 @@ def reservation_of(reservation: pb.Reservation, names: Mapping[str, str], now: d
     return shown(
         schemas.Reservation,
         reservation,
-        name=spec.name,
+        spec,
         owner=names.get(reservation.user_id, reservation.user_id),
         owner_id=reservation.user_id,
-        state=reservation_state_name(reservation.state).lower(),
-        gpu_type=spec.gpu_type,
         gpu_count=spec.gpus or 1,
-        nodes=[_node_of(one) for one in reservation.nodes],
         hours=_hours(spec.duration),
-        queue=spec.queue,
-        priority=spec.priority,
-        fallback_gpu_types=list(spec.fallback_gpu_types),
-        start_time=instant_of(spec.start_time),
         launched_at=instant_of(reservation.launch_time),
-        active_at=instant_of(reservation.active_time),
         expires_at=expires_at,
         time_left_seconds=left,
         disk_name=spec.disk or None,
-        image=spec.image or None,
-        build_digest=spec.build_digest or None,
-        preserve_entrypoint=spec.preserve_entrypoint,
         steps=[schemas.Step(name=step.name, seconds=seconds_of(step.duration)) for step in reservation.steps],
         extensions=[
             schemas.Extension(
@@ -89,7 +79,6 @@ def reservation_of(reservation: pb.Reservation, names: Mapping[str, str], now: d
         ],
         oom_count=reservation.out_of_memory_kills,
         last_oom_at=instant_of(reservation.last_out_of_memory_time),
-        last_login_at=instant_of(reservation.last_login_time),
         price_per_gpu_hour=dollars_of(reservation.price_micros_per_hour),
         # The scheduler keeps the amount that once was, which bounds the charge.
         hold_usd=0.0 if reservation.state in OVER else dollars_of(reservation.hold_micros),
@@ -121,11 +110,6 @@ def _let_in(changed: pb.ReservationUsersChanged) -> list[str]:
         # An event of an earlier version.
         return list(changed.added)
     return [f"{key.user} ({fingerprint_of(key)})" for key in changed.added_keys]
-
-
-def _node_of(node: pb.ReservationNode) -> schemas.Node:
-    state = reservation_state_name(node.state).lower()
-    return shown(schemas.Node, node, state=state, ready_at=instant_of(node.ready_time))
 
 
 def fingerprint_of(key: SessionKey) -> str:
@@ -164,7 +148,6 @@ def _calendar_entry(
         one,
         gpu_count=one.gpus,
         start_time=instant_of(one.begin_time),
-        state=reservation_state_name(one.state).lower(),
         reservation_id=one.reservation_id if is_visible else None,
         name=one.name if is_visible else None,
         owner=names.get(one.user_id, one.user_id) if is_visible else None,
@@ -193,7 +176,9 @@ def _queue_head_of(head: pb.QueueHead) -> schemas.QueueHead:
 
 def frame_of(event: pb.ReservationEvent) -> Frame | None:
     """The frame for an event; None if it shows nothing, as for kinds that are newer than this gateway."""
-    frame = _FRAMES.get(event.WhichOneof("event") or "", _nothing)(event)
+    kind = event.WhichOneof("event") or ""
+    plain = _PLAIN.get(kind)
+    frame = frame_from(plain, getattr(event, kind)) if plain else _FRAMES.get(kind, _nothing)(event)
     if frame is None:
         return None
     common = {
@@ -210,159 +195,106 @@ def _nothing(_: pb.ReservationEvent) -> Frame | None:
     return None
 
 
-def _queued(event: pb.ReservationEvent) -> Frame:
-    queued = event.queued
-    fields: dict[str, Any] = {
-        "position": queued.position or None,
-        "eta_p50": seconds_of(queued.eta_p50) if queued.HasField("eta_p50") else None,
-        "eta_p90": seconds_of(queued.eta_p90) if queued.HasField("eta_p90") else None,
-        "message": queued.message,
-    }
-    return Frame("QUEUED", fields)
-
-
-def _pending(event: pb.ReservationEvent) -> Frame:
-    return Frame("PENDING", {"start_time": _text(instant_of(event.pending.start_time))})
-
-
 def _no_show(event: pb.ReservationEvent) -> Frame:
-    return Frame("NO_SHOW", {"ends_at": _text(instant_of(event.no_show.end_time))})
+    return frame_from(events.ReservationNoShowEvent, event.no_show, ends_at=text_of(event.no_show.end_time))
 
 
 def _recalled(event: pb.ReservationEvent) -> Frame:
-    end, queue = _text(instant_of(event.recalled.end_time)), event.recalled.queue
+    end, queue = text_of(event.recalled.end_time), event.recalled.queue
     message = f"It is no longer ended for queue {queue}."
     if end:
         message = f"Queue {queue} needs its GPUs, which are above the quota of its own queue: it is ended at {end}."
-    return Frame("RECALLED", {"queue": queue, "ends_at": end, "message": message})
+    return frame_from(events.ReservationRecalledEvent, event.recalled, ends_at=end, message=message)
 
 
 def _retrying(event: pb.ReservationEvent) -> Frame:
-    place = {"position": None, "eta_p50": None, "eta_p90": None}
+    place = dict.fromkeys(("position", "eta_p50", "eta_p90"))
     message = f"Back in the queue, through no fault of yours: {event.retrying.reason}"
     return Frame("QUEUED", {**place, "message": message})
 
 
 def _extended(event: pb.ReservationEvent) -> Frame:
     extended = event.extended
-    fields = {
-        "hours": _hours(extended.duration),
-        "expires_at": _text(instant_of(extended.expire_time)),
-        "user_id": extended.user_id,
-    }
-    return Frame("EXTENDED", fields)
+    until, hours = text_of(extended.expire_time), _hours(extended.duration)
+    return frame_from(events.ReservationExtendedEvent, extended, hours=hours, expires_at=until)
 
 
 def _users_changed(event: pb.ReservationEvent) -> Frame:
-    changed = event.users_changed
-    fields = {
-        "users": list(changed.users),
-        "added": _let_in(changed),
-        "removed": list(changed.removed),
-        "editors": list(changed.editors),
-        "user_id": changed.user_id,
-    }
-    return Frame("USERS_CHANGED", fields)
-
-
-def _notified(event: pb.ReservationEvent) -> Frame:
-    notified = event.notified
-    return Frame("NOTIFIED", {"text": notified.text, "terminals": notified.terminals, "user_id": notified.user_id})
+    return frame_from(events.ReservationUsersChangedEvent, event.users_changed, added=_let_in(event.users_changed))
 
 
 def _ending(event: pb.ReservationEvent) -> Frame:
-    return Frame("ENDING", {"message": event.ending.reason, "user_id": event.ending.user_id})
+    return frame_from(events.ReservationEndingEvent, event.ending, message=event.ending.reason)
 
 
 def _active(event: pb.ReservationEvent) -> Frame:
-    active = event.active
-    fields = {
-        "expires_at": _text(instant_of(active.expire_time)),
-        "host_key": active.host_key,
-        "login_user": active.login_user,
-        "gaps": list(active.gaps),
-        "ssh_command": _command(event.reservation_id),
-    }
-    return Frame("ACTIVE", fields)
+    until, command = text_of(event.active.expire_time), _command(event.reservation_id)
+    return frame_from(events.ReservationActiveEvent, event.active, expires_at=until, ssh_command=command)
 
 
 def _ended(event: pb.ReservationEvent) -> Frame:
-    ended = event.ended
-    fields = {"message": ended.message, "cost_usd": dollars_of(ended.cost_micros), "final": True}
-    return Frame(reservation_state_name(ended.state), fields)
+    fields = fields_of(events.ReservationEndedEvent, event.ended, final=True)
+    return Frame(reservation_state_name(event.ended.state), fields)
 
 
 def _preparing(event: pb.ReservationEvent) -> Frame:
     return Frame("PREPARING", provisioning_fields(event.provisioning))
 
 
-def _disk_frame(session: SessionEvent) -> Frame:
-    if session.HasField("disk"):
-        return Frame("DISK", {"used_bytes": session.disk.used_bytes, "share_bytes": session.disk.share_bytes})
-    if session.HasField("fetching"):
-        return Frame("FETCHING", {"percent": session.fetching.percent})
-    if session.HasField("building"):
-        return Frame("BUILDING", {"text": session.building.text})
-    if session.HasField("restoring"):
-        return Frame("RESTORING", {"percent": session.restoring.percent})
-    return Frame("SNAPSHOT", _snapshot_fields(session.snapshot))
-
-
-def _snapshot_fields(taken: SessionSnapshot) -> dict[str, Any]:
-    reason = snapshot_reason_name(taken.reason).lower()
-    fields: dict[str, Any] = {"reason": reason, "seconds": seconds_of(taken.duration), "fault": taken.fault or None}
-    if taken.fault:
-        return fields
-    return {
-        **fields,
-        "time": _text(instant_of(taken.begin_time)),
-        "size_bytes": taken.size_bytes,
-        "files": taken.files,
-        "skipped": taken.skipped,
-        "is_unchanged": taken.is_unchanged,
-    }
-
-
-def _trouble_frame(session: SessionEvent) -> Frame:
-    if session.HasField("command_ended"):
-        return Frame("COMMAND_ENDED", {"exit_status": session.command_ended.exit_status})
-    return Frame("OOM", {"oom_count": session.out_of_memory.killed})
+def _snapshot(taken: SessionSnapshot) -> Frame:
+    seconds = seconds_of(taken.duration)
+    own = {} if taken.fault else {"time": text_of(taken.begin_time)}
+    frame = frame_from(events.ReservationSnapshotEvent, taken, seconds=seconds, **own)
+    said = ("reason", "seconds", "fault")
+    return Frame(frame.status, {name: frame.fields[name] for name in said}) if taken.fault else frame
 
 
 def _session_frame(event: pb.ReservationEvent) -> Frame | None:
     session = event.session
-    match session.WhichOneof("event"):
+    kind = session.WhichOneof("event") or ""
+    match kind:
         case "step":
-            return Frame("STEP", {"name": session.step.name, "seconds": seconds_of(session.step.duration)})
-        case "login" | "logout" as kind:
-            login = session.login if kind == "login" else session.logout
-            return Frame(
-                kind.upper(),
-                {"connection": login.connection, "user": login.user, "fingerprint": login.fingerprint},
-            )
-        case "out_of_memory" | "command_ended":
-            return _trouble_frame(session)
-        case "disk" | "fetching" | "building" | "restoring" | "snapshot":
-            return _disk_frame(session)
+            return frame_from(events.ReservationStepEvent, session.step, seconds=seconds_of(session.step.duration))
+        case "out_of_memory":
+            return frame_from(events.ReservationOomEvent, oom_count=session.out_of_memory.killed)
+        case "snapshot":
+            return _snapshot(session.snapshot)
         case "warning":
-            minutes = session.warning.minutes_left
-            return Frame("WARNING", {"minutes_left": minutes}) if minutes else Frame("EXPIRING", {})
+            warning = session.warning
+            return (
+                frame_from(events.ReservationWarningEvent, warning) if warning.minutes_left else Frame("EXPIRING", {})
+            )
+        case _ if kind in _AS_THEY_ARE:
+            return Frame(kind.upper(), fields_of(_AS_THEY_ARE[kind], getattr(session, kind)))
         case _:
             # That it is ready is ACTIVE, and its end is the reservation's.
             return None
 
 
+_AS_THEY_ARE: Mapping[str, Any] = {
+    "login": events.ReservationLoginEvent,
+    "logout": events.ReservationLoginEvent,
+    "command_ended": events.ReservationCommandEndedEvent,
+    "disk": events.ReservationDiskEvent,
+    "fetching": events.ReservationProgressEvent,
+    "building": events.ReservationBuildingEvent,
+    "restoring": events.ReservationProgressEvent,
+}
+"""Events of sessions that are shown as they are, under their own names."""
+_PLAIN: Mapping[str, Any] = {
+    "pending": events.ReservationPendingEvent,
+    "queued": events.ReservationQueuedEvent,
+    "notified": events.ReservationNotifiedEvent,
+}
+"""Events that are shown as they are."""
 _FRAMES: Mapping[str, Callable[[pb.ReservationEvent], Frame | None]] = {
-    "pending": _pending,
     "no_show": _no_show,
     "recalled": _recalled,
-    "queued": _queued,
     "provisioning": _preparing,
     "session": _session_frame,
     "retrying": _retrying,
     "extended": _extended,
     "users_changed": _users_changed,
-    "notified": _notified,
     "ending": _ending,
     "active": _active,
     "ended": _ended,
@@ -375,10 +307,6 @@ def _command(reservation_id: str) -> str:
 
 def _hours(duration: Duration) -> float:
     return seconds_of(duration) / SECONDS_PER_HOUR
-
-
-def _text(instant: datetime | None) -> str | None:
-    return instant.isoformat().replace("+00:00", "Z") if instant else None
 
 
 def usage_of(answer: pb.GetReservationUsageResponse, names: Mapping[str, str]) -> schemas.ReservationUsage:

@@ -28,7 +28,7 @@ from gateway.routes.users import RoleName
 from gateway.submissions.allowance import Limits
 from gateway.upstreams import CALL_TIMEOUT_SECONDS
 from gateway.words.answer_words import Documented, PostingKindWord
-from gateway.words.enum_names import notify_word, profile_word
+from gateway.words.enum_names import profile_word
 from gateway.words.shown import shown
 
 router = APIRouter(tags=["account"])
@@ -129,7 +129,7 @@ async def get_me(caller: TheCaller) -> Me:
 async def get_notices(caller: TheAccount, gateway: TheGateway, user: UserQuery = "") -> Notices:
     """Get when you are mailed about the end of a submission or reservation, and at which address."""
     request = GetNoticesRequest(caller_token_id=caller.token_id, user=user)
-    return _notices_of((await call(gateway.upstreams.identity.GetNotices, request)).notices)
+    return shown(Notices, (await call(gateway.upstreams.identity.GetNotices, request)).notices)
 
 
 @router.patch("/me/notices", responses=problems(403, 404, 409))
@@ -137,7 +137,7 @@ async def set_notices(body: NoticesChange, caller: TheManager, gateway: TheGatew
     """Choose when you are mailed. Refused with 409 without an address, and if the operator has set no mail server."""
     notify = Notify.Value(f"NOTIFY_{body.notify.name}")
     request = SetNoticesRequest(caller_token_id=caller.token_id, user=user, notify=notify)
-    return _notices_of((await call(gateway.upstreams.identity.SetNotices, request)).notices)
+    return shown(Notices, (await call(gateway.upstreams.identity.SetNotices, request)).notices)
 
 
 @router.get("/me/profile")
@@ -191,15 +191,10 @@ def costs_of(balance: billing_pb2.GetBalanceResponse, page: billing_pb2.ListPost
     return shown(
         Costs,
         balance,
+        page,
         alert_threshold_pct=balance.alert_threshold_permille / 10,
-        postings=[shown(Posting, posting) for posting in page.postings],
-        next_page_token=page.next_page_token,
     )
 
 
 def _setting_of(profile: identity_pb2.Profile) -> ProfileSetting:
     return ProfileSetting(profile=profile_word(profile.visibility))
-
-
-def _notices_of(notices: identity_pb2.Notices) -> Notices:
-    return shown(Notices, notices, notify=notify_word(notices.notify))

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
-from wavepool.billing.v1 import billing_pb2, identity_pb2
+from wavepool.billing.v1 import identity_pb2
 from wavepool.billing.v1.billing_pb2 import GetBalanceRequest
 from wavepool.billing.v1.identity_pb2 import CreateUserRequest, GetAccountRequest, ListAccountsRequest
 
@@ -17,7 +17,6 @@ from gateway.http.route_docs import problems
 from gateway.routes.identity_calls import GrantUsd, Name, Reference, call
 from gateway.upstreams import CALL_TIMEOUT_SECONDS
 from gateway.words.answer_words import AccountOwnerWord
-from gateway.words.enum_names import owner_word
 from gateway.words.shown import shown
 from vocabulary.money import micros_of
 
@@ -81,10 +80,7 @@ async def create_account(body: AccountRequest, admin: TheAdmin, gateway: TheGate
 async def list_accounts(caller: TheAccount, gateway: TheGateway) -> AccountList:
     """List your account and those of your teams; operators and administrators see all."""
     request = ListAccountsRequest(caller_token_id=caller.token_id)
-    answer = await call(gateway.upstreams.identity.ListAccounts, request)
-    return AccountList(
-        accounts=[shown(AccountSummary, account, owner=owner_word(account.owner)) for account in answer.accounts]
-    )
+    return shown(AccountList, await call(gateway.upstreams.identity.ListAccounts, request))
 
 
 @router.get("/{account}", responses=problems(403, 404))
@@ -99,10 +95,4 @@ async def _with_credit(gateway: Gateway, account: identity_pb2.Account) -> Accou
     balance = await gateway.upstreams.billing.GetBalance(
         GetBalanceRequest(account_id=account.account_id), timeout=CALL_TIMEOUT_SECONDS
     )
-    return account_of(account, balance)
-
-
-def account_of(account: identity_pb2.Account, balance: billing_pb2.GetBalanceResponse) -> Account:
-    """An account with its credit."""
-    own = shown(AccountSummary, account, owner=owner_word(account.owner))
-    return shown(Account, balance, **own.model_dump())
+    return shown(Account, account, balance)

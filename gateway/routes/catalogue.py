@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
@@ -19,13 +19,10 @@ from gateway.http.json_route import JsonRoute
 from gateway.http.route_docs import problems
 from gateway.routes.identity_calls import call
 from gateway.submissions.event_schemas import RuntimeInterval
-from gateway.submissions.run_frames import NS_PER_MS
 from gateway.upstreams import CALL_TIMEOUT_SECONDS
 from gateway.words.answer_words import BoundWord, Documented
-from gateway.words.enum_names import bound_name, timing_mode_word
 from gateway.words.shown import shown
 from submissions.modes import TimingMode
-from vocabulary.money import dollars_of
 
 DtypeQuery = Annotated[str, Query(max_length=40, description="The element type of signature and starter.")]
 
@@ -152,16 +149,13 @@ async def list_problems(
 
 def _listed(problem: scheduler_pb2.ProblemSummary, reached: rankings_pb2.ProblemProgress) -> ListedProblem:
     tried = ProblemStatus.TRIED if reached.attempts else ProblemStatus.NONE
-    best, record = reached.best_runtime_ns, reached.record_runtime_ns
-    return ListedProblem(
-        **_problem_fields(problem),
+    return shown(
+        ListedProblem,
+        problem,
+        reached,
         status=ProblemStatus.SOLVED if reached.solved else tried,
-        attempts=reached.attempts,
-        best_runtime_ms=best / NS_PER_MS if reached.HasField("best_runtime_ns") else None,
         best_runtime_interval=reached.best_interval or None,
         record_runtime_interval=reached.record_interval or None,
-        record_runtime_ms=record / NS_PER_MS if reached.HasField("record_runtime_ns") else None,
-        users=reached.users,
     )
 
 
@@ -191,12 +185,7 @@ async def list_gpu_types(_: TheAccount, gateway: TheGateway) -> GpuTypes:
 
 def gpu_types_of(answer: prices_pb2.ListPricesResponse) -> GpuTypes:
     """The price list."""
-    return GpuTypes(
-        gpu_types=[
-            GpuPrice(gpu_type=price.gpu_type, price_usd_per_hour=dollars_of(price.price_micros_per_hour))
-            for price in answer.prices
-        ]
-    )
+    return GpuTypes(gpu_types=[shown(GpuPrice, price) for price in answer.prices])
 
 
 def problem_list_of(
@@ -207,7 +196,6 @@ def problem_list_of(
     return shown(
         ProblemList,
         progress,
-        timing_mode=timing_mode_word(progress.timing_mode),
         problems=[_listed(problem, reached.get(problem.slug, UNTRIED)) for problem in catalogue.problems],
         total=len(catalogue.problems),
     )
@@ -215,25 +203,5 @@ def problem_list_of(
 
 def problem_detail_of(answer: scheduler_pb2.GetProblemResponse) -> ProblemDetail:
     """A problem with its texts."""
-    cases = [
-        shown(
-            ProblemCase,
-            case,
-            sizes={size.name: size.value for size in case.sizes},
-            least_ms=case.least_ns / NS_PER_MS if case.HasField("least_ns") else None,
-            bound=bound_name(case.bound) if case.bound else None,
-        )
-        for case in answer.cases
-    ]
-    return shown(ProblemDetail, answer, **_problem_fields(answer.problem), cases=cases)
-
-
-def _problem_fields(problem: scheduler_pb2.ProblemSummary) -> dict[str, Any]:
-    return {
-        "slug": problem.slug,
-        "title": problem.title,
-        "difficulty": problem.difficulty,
-        "tags": list(problem.tags),
-        "dtypes": list(problem.dtypes),
-        "signature": problem.signature,
-    }
+    cases = [shown(ProblemCase, case, sizes={size.name: size.value for size in case.sizes}) for case in answer.cases]
+    return shown(ProblemDetail, answer, answer.problem, cases=cases)

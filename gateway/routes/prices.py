@@ -204,7 +204,7 @@ def price_of(price: prices_pb2.Price, *, spot: bool) -> GpuTimePrice:
 
 def period_of(period: prices_pb2.PricePeriod) -> PricePeriod:
     """A price with its period."""
-    return shown(PricePeriod, period, **price_of(period.price, spot=period.spot).model_dump())
+    return shown(PricePeriod, period, period.price, text=price_of(period.price, spot=period.spot).text)
 
 
 def _duration(seconds: float) -> Duration:

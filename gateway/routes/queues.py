@@ -24,7 +24,6 @@ from gateway.queues.documents import JobClassDocument, QueueDocument, classes_of
 from gateway.routes.identity_calls import call
 from gateway.upstreams import CALL_TIMEOUT_SECONDS
 from gateway.words.answer_words import Documented, QueueChangeKindWord, SchedulerPluginKindWord
-from gateway.words.enum_names import scheduler_plugin_kind_word
 from gateway.words.proto_time import NoNumber, timestamp_of
 from gateway.words.shown import shown
 
@@ -201,7 +200,6 @@ async def list_queues(account: TheAccount, gateway: TheGateway) -> QueueList:
             shown(
                 SchedulerPlugin,
                 plugin,
-                kind=scheduler_plugin_kind_word(plugin.kind),
                 # The words of a plug-in's error are for those who run it.
                 last_failure=plugin.last_failure if account.oversees and plugin.failures else None,
             )
@@ -318,10 +316,8 @@ def _queue_of(status: queues_pb2.QueueStatus, account_ids: Collection[str] | Non
     return shown(
         Queue,
         status,
-        name=queue.name,
+        queue,
         display_name=queue.display_name or queue.name,
-        parent=queue.parent or None,
-        closed=queue.closed,
         waiting=status.waiting_jobs,
         running=status.running_jobs,
         classes=classes_of(status.classes),

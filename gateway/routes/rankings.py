@@ -18,9 +18,7 @@ from gateway.http.json_route import JsonRoute
 from gateway.http.route_docs import problems
 from gateway.routes.identity_calls import call
 from gateway.submissions.event_schemas import RuntimeInterval
-from gateway.submissions.run_frames import NS_PER_MS
 from gateway.words.answer_words import ComparisonVerdictWord, Documented
-from gateway.words.enum_names import timing_mode_word
 from gateway.words.proto_time import instant_of
 from gateway.words.shown import shown
 from submissions.modes import TimingMode, timing_number
@@ -140,7 +138,6 @@ async def list_rankings(account: TheAccount, gateway: TheGateway, query: Annotat
     return shown(
         Ranking,
         found,
-        timing_mode=timing_mode_word(found.timing_mode),
         rankings=[_ranked_of(one, account, names) for one in found.rankings],
         you=_ranked_of(found.own, account, names) if found.HasField("own") else None,
     )
@@ -157,7 +154,6 @@ async def list_records(
     return shown(
         RecordHistory,
         found,
-        timing_mode=timing_mode_word(found.timing_mode),
         records=[_record_of(one, account, names) for one in found.records],
         you=[_record_of(one, account, names) for one in found.own],
     )
@@ -173,16 +169,7 @@ async def compare_submissions(base: JobId, other: JobId, account: TheAccount, ga
         or_shared=True,
     )
     found = await call(gateway.upstreams.rankings.CompareJobs, request)
-    cases = [
-        shown(
-            CaseComparison,
-            case,
-            base_runtime_ms=case.base_runtime_ns / NS_PER_MS,
-            other_runtime_ms=case.other_runtime_ns / NS_PER_MS,
-        )
-        for case in found.cases
-    ]
-    return shown(Comparison, found, base=base, other=other, cases=cases)
+    return shown(Comparison, found, base=base, other=other)
 
 
 async def _names(gateway: Gateway, user_ids: Iterable[str]) -> Mapping[str, str]:
@@ -198,16 +185,12 @@ async def _names(gateway: Gateway, user_ids: Iterable[str]) -> Mapping[str, str]
 
 
 def _ranked_of(one: rankings_pb2.Ranking, account: Caller, names: Mapping[str, str]) -> RankedTime:
-    return shown(RankedTime, one, **_time(one), **_owner(one, account, names))
+    return shown(RankedTime, one, runtime_interval=one.interval or None, **_owner(one, account, names))
 
 
 def _record_of(one: rankings_pb2.Record, account: Caller, names: Mapping[str, str]) -> RecordTime:
     own = _owner(one, account, names)
-    return RecordTime(time=instant_of(one.end_time), **_time(one), **own)
-
-
-def _time(one: rankings_pb2.Ranking | rankings_pb2.Record) -> dict[str, Any]:
-    return {"runtime_ms": one.runtime_ns / NS_PER_MS, "runtime_interval": one.interval or None}
+    return shown(RecordTime, one, time=instant_of(one.end_time), runtime_interval=one.interval or None, **own)
 
 
 def _owner(

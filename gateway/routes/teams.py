@@ -8,7 +8,6 @@ from typing import Annotated
 
 from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
-from wavepool.billing.v1 import identity_pb2
 from wavepool.billing.v1.identity_pb2 import (
     AddTeamMemberRequest,
     CreateTeamRequest,
@@ -23,7 +22,6 @@ from gateway.http.json_route import JsonRoute
 from gateway.http.route_docs import problems
 from gateway.routes.identity_calls import GrantUsd, Name, Reference, call
 from gateway.words.answer_words import Documented
-from gateway.words.enum_names import level_word
 from gateway.words.shown import shown
 from vocabulary.money import micros_of
 
@@ -90,7 +88,7 @@ class TeamList(BaseModel):
 async def create_team(body: TeamRequest, admin: TheAdmin, gateway: TheGateway) -> Team:
     """Add a team, and open its account."""
     request = CreateTeamRequest(caller_token_id=admin.token_id, name=body.name, grant_micros=micros_of(body.grant_usd))
-    return team_of((await call(gateway.upstreams.identity.CreateTeam, request)).team)
+    return shown(Team, (await call(gateway.upstreams.identity.CreateTeam, request)).team)
 
 
 @router.get("", responses=problems(403))
@@ -104,7 +102,7 @@ async def list_teams(caller: TheAccount, gateway: TheGateway) -> TeamList:
 async def get_team(team: Reference, caller: TheAccount, gateway: TheGateway) -> Team:
     """Get a team with its members."""
     request = GetTeamRequest(caller_token_id=caller.token_id, team=team)
-    return team_of((await call(gateway.upstreams.identity.GetTeam, request)).team)
+    return shown(Team, (await call(gateway.upstreams.identity.GetTeam, request)).team)
 
 
 @router.put("/{team}/members/{user}", responses=problems(403, 404))
@@ -118,17 +116,11 @@ async def add_member(
         user=user,
         level=MemberLevel.Value(f"MEMBER_LEVEL_{body.level.name}"),
     )
-    return team_of((await call(gateway.upstreams.identity.AddTeamMember, request)).team)
+    return shown(Team, (await call(gateway.upstreams.identity.AddTeamMember, request)).team)
 
 
 @router.delete("/{team}/members/{user}", responses=problems(403, 404))
 async def remove_member(team: Reference, user: Reference, caller: TheManager, gateway: TheGateway) -> Team:
     """Remove a member, whose tokens for the team stop working within 5 s. Any member may leave."""
     request = RemoveTeamMemberRequest(caller_token_id=caller.token_id, team=team, user=user)
-    return team_of((await call(gateway.upstreams.identity.RemoveTeamMember, request)).team)
-
-
-def team_of(team: identity_pb2.Team) -> Team:
-    """A team with its members."""
-    members = [shown(Member, member, level=level_word(member.level)) for member in team.members]
-    return shown(Team, team, members=members)
+    return shown(Team, (await call(gateway.upstreams.identity.RemoveTeamMember, request)).team)

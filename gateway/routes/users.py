@@ -29,7 +29,6 @@ from gateway.routes.identity_calls import GrantUsd, Name, Reference, call
 from gateway.submissions.event_schemas import RuntimeInterval
 from gateway.submissions.views import submission_of
 from gateway.words.answer_words import Documented, FinalStatusWord, JobStateWord, TimingWord
-from gateway.words.enum_names import role_word
 from gateway.words.shown import shown
 from submissions.modes import Mode
 from vocabulary.money import micros_of
@@ -151,22 +150,21 @@ async def create_user(body: UserRequest, admin: TheAdmin, gateway: TheGateway) -
         role=role_number(body.role),
         grant_micros=micros_of(body.grant_usd),
     )
-    return user_of((await call(gateway.upstreams.identity.CreateUser, request)).user)
+    return shown(User, (await call(gateway.upstreams.identity.CreateUser, request)).user)
 
 
 @router.get("", responses=problems(403))
 async def list_users(overseer: TheOverseer, gateway: TheGateway) -> UserList:
     """List all users."""
     request = ListUsersRequest(caller_token_id=overseer.token_id)
-    answer = await call(gateway.upstreams.identity.ListUsers, request)
-    return UserList(users=[user_of(user) for user in answer.users])
+    return shown(UserList, await call(gateway.upstreams.identity.ListUsers, request))
 
 
 @router.get("/{user}", responses=problems(403, 404))
 async def get_user(user: Reference, caller: TheAccount, gateway: TheGateway) -> User:
     """Get a user: yourself, or any user if you are an operator or administrator."""
     request = GetUserRequest(caller_token_id=caller.token_id, user=user)
-    return user_of((await call(gateway.upstreams.identity.GetUser, request)).user)
+    return shown(User, (await call(gateway.upstreams.identity.GetUser, request)).user)
 
 
 @router.get("/{user}/profile", responses=problems(404))
@@ -199,7 +197,7 @@ async def update_user(user: Reference, body: UserChange, admin: TheAdmin, gatewa
         email=body.email,
         github_name=body.github_name,
     )
-    return user_of((await call(gateway.upstreams.identity.UpdateUser, request)).user)
+    return shown(User, (await call(gateway.upstreams.identity.UpdateUser, request)).user)
 
 
 def _public_of(job: Job) -> PublicSubmission:
@@ -212,8 +210,3 @@ def _public_of(job: Job) -> PublicSubmission:
 def role_number(role: RoleName | None) -> identity_pb2.Role.ValueType:
     """The proto's number of a role."""
     return ROLE_UNSPECIFIED if role is None else Role.Value(f"ROLE_{role.name}")
-
-
-def user_of(user: identity_pb2.User) -> User:
-    """A user."""
-    return shown(User, user, role=role_word(user.role))

@@ -10,18 +10,19 @@ from wavepool.scheduler.v1.scheduler_pb2 import JOB_STATE_CANCELLED
 from wavepool.submission.v1.submission_pb2 import RUN_MODE_SAMPLE, RUN_MODE_SANDBOX
 
 from gateway.submissions.debug_info import debug_info
+from gateway.submissions.event_schemas import Outcome, SubmissionResult
 from gateway.submissions.run_frames import benchmarked_fields, isa_fields, profile_fields, test_entries
 from gateway.submissions.verdicts import final_status
 from gateway.words.enum_names import verdict_name
 from gateway.words.json_values import from_json
-from gateway.words.proto_time import seconds_of
+from gateway.words.shown import fields_of
 
 
 def end_frame(mode: int, state: int, result: Finished) -> tuple[str, dict[str, Any]]:
     """The status and the fields of a job's last frame."""
     status = final_status(mode, state, result.verdict)
     if mode == RUN_MODE_SANDBOX:
-        specific = _sandbox_fields(result)
+        specific = fields_of(SubmissionResult, result.program) if result.HasField("program") else {}
     elif mode == RUN_MODE_SAMPLE and result.HasField("sample"):
         specific = _sample_fields(result)
     else:
@@ -31,16 +32,13 @@ def end_frame(mode: int, state: int, result: Finished) -> tuple[str, dict[str, A
 
 def _verdict_fields(state: int, result: Finished) -> dict[str, Any]:
     cancelled = state == JOB_STATE_CANCELLED and result.verdict == VERDICT_UNSPECIFIED
-    return {
-        "verdict": "CANCELLED" if cancelled else verdict_name(result.verdict),
-        "message": result.message or ("The submission was cancelled." if cancelled else ""),
-        "details": result.details,
-        "reason": result.reason,
-        "stdout": result.stdout,
-        "stderr": result.stderr,
-        "has_report": bool(result.signed_report),
-        "billable_seconds": seconds_of(result.billable),
-    }
+    return fields_of(
+        Outcome,
+        result,
+        verdict="CANCELLED" if cancelled else verdict_name(result.verdict),
+        message=result.message or ("The submission was cancelled." if cancelled else ""),
+        has_report=bool(result.signed_report),
+    )
 
 
 def _test_fields(status: str, result: Finished) -> dict[str, Any]:
@@ -60,18 +58,6 @@ def _test_fields(status: str, result: Finished) -> dict[str, Any]:
         fields |= benchmarked_fields(result.benchmarked, key)
         fields["total_tests"] = result.total_tests or fields["total_tests"]
     return fields
-
-
-def _sandbox_fields(result: Finished) -> dict[str, Any]:
-    if not result.HasField("program"):
-        return {}
-    program = result.program
-    return {
-        "stdout": program.stdout,
-        "stderr": program.stderr,
-        "return_code": program.return_code,
-        "truncated": program.truncated,
-    }
 
 
 def _sample_fields(result: Finished) -> dict[str, Any]:

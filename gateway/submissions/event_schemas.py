@@ -23,7 +23,6 @@ from gateway.words.answer_words import (
     TimingWord,
     VerdictWord,
 )
-from gateway.words.machine_figures import MachineFigures
 from submissions.modes import TimingMode
 
 _TimingMode = Annotated[str, Documented(TimingMode)]
@@ -302,7 +301,9 @@ class SampleOutputs(TypedDict):
     values: list[SampleValue]
 
 
-class _Outcome(TypedDict):
+class Outcome(TypedDict):
+    """The end of a submission, whatever its mode."""
+
     verdict: VerdictWord
     message: Annotated[str, Field(description="The result, its test case, and a remedy.")]
     details: Annotated[str, Field(description="The compiler's text, the signal, or the limit.")]
@@ -313,7 +314,7 @@ class _Outcome(TypedDict):
     billable_seconds: Annotated[float, Field(description="The time that `cost_usd` covers.")]
 
 
-class SubmissionResult(_Outcome):
+class SubmissionResult(Outcome):
     """The result of a submission. The fields that are there depend on its mode and verdict."""
 
     test_results: NotRequired[
@@ -365,6 +366,26 @@ class InQueueEvent(_Event):
         Annotated[int, Field(description="How many more the account could make then; in the first event alone.")]
     ]
     message: str
+
+
+class MachineFigures(TypedDict):
+    """Identity, hardware and price of a machine."""
+
+    id: str
+    provider: str
+    backend: str
+    region: str
+    spot: bool
+    gpu_type: str
+    gpu_count: int
+    device: str
+    device_title: str
+    architecture: str
+    memory_mib: int
+    compute_units: int
+    price_usd_per_hour: float
+    minimum_billed_seconds: float
+    billing_increment_seconds: float
 
 
 class ProvisioningFields(TypedDict):
@@ -455,11 +476,9 @@ class BenchmarkResultEvent(_Event):
     total_tests: int
 
 
-class BenchmarkedEvent(_Event, _Device, _TimeTrust):
-    """All test cases were timed, and it goes on."""
+class TimedCases(_TimeTrust):
+    """The times of all test cases together."""
 
-    status: Literal["BENCHMARKED"]
-    test_results: list[CaseTime]
     avg_runtime_ms: Annotated[float, Field(description="The geometric mean of the cases.")]
     avg_runtime_interval: RuntimeInterval
     avg_gflops: Annotated[float, Field(description="The geometric mean of the cases.")]
@@ -468,6 +487,13 @@ class BenchmarkedEvent(_Event, _Device, _TimeTrust):
     simulated: bool
     timing_mode: _TimingMode | None
     flush_verified: Annotated[bool | None, Field(description="False: cold times may be of warm caches.")]
+
+
+class BenchmarkedEvent(_Event, _Device, TimedCases):
+    """All test cases were timed, and it goes on."""
+
+    status: Literal["BENCHMARKED"]
+    test_results: list[CaseTime]
 
 
 class ProfilingEvent(_Event, _Device):

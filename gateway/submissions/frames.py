@@ -7,12 +7,13 @@ from typing import Any
 from wavepool.scheduler.v1.scheduler_pb2 import JobEvent, Provisioning
 
 from gateway.submissions.end_frames import end_frame
-from gateway.submissions.run_frames import Frame, Setting, run_frame
+from gateway.submissions.event_schemas import InQueueEvent, ProvisioningFields
+from gateway.submissions.run_frames import Frame, Setting, frame_from, run_frame
 from gateway.submissions.sharing import shared_frame
 from gateway.words.enum_names import start_kind_name
 from gateway.words.json_values import to_json
-from gateway.words.machine_figures import machine_figures
-from gateway.words.proto_time import milliseconds_of, seconds_of
+from gateway.words.proto_time import milliseconds_of
+from gateway.words.shown import fields_of
 from vocabulary.money import dollars_of
 
 
@@ -50,10 +51,11 @@ def _frame(event: JobEvent, setting: Setting) -> Frame | None:
         case "queued":
             return _queued(event)
         case "provisioning":
-            return _provisioning(event)
+            return Frame("PROVISIONING", provisioning_fields(event.provisioning))
         case "retrying":
             message = f"Back in the queue: the attempt was lost through no fault of yours: {event.retrying.reason}"
-            return Frame("IN_QUEUE", {**_queue_place(event.job_id), "message": message})
+            place = dict.fromkeys(("position", "eta_p50_seconds", "eta_p90_seconds"))
+            return Frame("IN_QUEUE", {"id": event.job_id, **place, "message": message})
         case "run":
             return run_frame(event.run, setting)
         case "ended":
@@ -66,41 +68,12 @@ def _frame(event: JobEvent, setting: Setting) -> Frame | None:
             return None
 
 
-def _queue_place(job_id: str) -> dict[str, Any]:
-    return {
-        "id": job_id,
-        "position": None,
-        "eta_p50_seconds": None,
-        "eta_p90_seconds": None,
-    }
-
-
 def _queued(event: JobEvent) -> Frame:
     queued = event.queued
-    place: dict[str, Any] = {
-        "position": queued.position,
-        "eta_p50_seconds": seconds_of(queued.eta_p50) if queued.HasField("eta_p50") else None,
-        "eta_p90_seconds": seconds_of(queued.eta_p90) if queued.HasField("eta_p90") else None,
-        "message": queued.message,
-    }
-    if queued.HasField("remaining_submissions"):
-        place["remainingSubmissions"] = queued.remaining_submissions
-    return Frame("IN_QUEUE", {**_queue_place(event.job_id), **place})
-
-
-def _provisioning(event: JobEvent) -> Frame:
-    return Frame("PROVISIONING", provisioning_fields(event.provisioning))
+    known = {"remainingSubmissions": queued.remaining_submissions} if queued.HasField("remaining_submissions") else {}
+    return frame_from(InQueueEvent, queued, id=event.job_id, position=queued.position, **known)
 
 
 def provisioning_fields(step: Provisioning) -> dict[str, Any]:
     """The way to a machine, of a submission or a reservation."""
-    return {
-        "vm_state": start_kind_name(step.start_kind) if step.start_kind else None,
-        "stage": step.stage,
-        "machine": machine_figures(step.machine) if step.HasField("machine") else None,
-        "elapsed_seconds": seconds_of(step.elapsed),
-        "estimate_seconds": seconds_of(step.estimate) if step.HasField("estimate") else None,
-        "estimate_p90_seconds": seconds_of(step.estimate_p90) if step.HasField("estimate_p90") else None,
-        "start_limit_seconds": seconds_of(step.start_limit) if step.HasField("start_limit") else None,
-        "message": step.message,
-    }
+    return fields_of(ProvisioningFields, step, vm_state=start_kind_name(step.start_kind) if step.start_kind else None)

@@ -2,48 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, cast
+from functools import cache
+from typing import Any, Literal, get_args
 
+from google.protobuf.message import Message
+from typing_extensions import get_type_hints
+from wavepool.executor.v1 import run_event_pb2
 from wavepool.executor.v1.run_event_pb2 import (
     Band,
     Benchmarked,
     BenchmarkResult,
-    Checked,
-    Compiled,
     Extent,
     IsaReport,
-    KernelHint,
-    KernelReport,
     Profile,
-    ProfiledKernel,
     RunEvent,
     TestResult,
 )
 from wavepool.scheduler.v1.scheduler_pb2 import JobEvent
 from wavepool.submission.v1.submission_pb2 import RUN_MODE_CHECK, RUN_MODE_FULL, RUN_MODE_SAMPLE
 
-from gateway.words.enum_names import (
-    benchmark_stage_name,
-    bound_name,
-    profile_clock_name,
-    profile_outcome_name,
-    timing_name,
-)
+from gateway.submissions import event_schemas as schemas
+from gateway.words.enum_names import benchmark_stage_name
 from gateway.words.proto_time import seconds_of
+from gateway.words.shown import NS_PER_MS, fields_of
 from vocabulary.counts import counted
 from vocabulary.intervals import interval_of_mean
 
-NS_PER_MS = 1e6
 CI_CONFIDENCE = 0.95
-SPREAD = ("min", "p5", "p25", "p75", "p95", "p99", "max", "mad")
 INSTRUMENTS = ("clock_mhz", "temperature_celsius", "power_watts")
 TENSARAS_NAMES: dict[Literal["clock_mhz", "temperature_celsius"], str] = {
     "clock_mhz": "sm_clock_mhz",
     "temperature_celsius": "temp_c",
 }
-RESOURCES = ("vgpr", "agpr", "sgpr", "lds_bytes", "scratch_bytes")
 MAX_RUNS_SHOWN = 100
 """Most samples that a frame shows, evenly spaced; a case may have 2,000."""
 NO_SAMPLE_STEPS = frozenset({"compiled", "checking", "test_result", "checked"})
@@ -85,10 +77,21 @@ class Frame:
     fields: dict[str, Any]
 
 
+def frame_from(event: Any, *messages: Message, **own: object) -> Frame:  # noqa: ANN401  typed dictionaries
+    """The frame that the schema of an event describes, with the status that it names; `fields_of` has the rules."""
+    return Frame(_status_of(event), fields_of(event, *messages, **own))
+
+
+@cache
+def _status_of(event: Any) -> str:  # noqa: ANN401
+    (status,) = get_args(get_type_hints(event)["status"])
+    return status
+
+
 def test_entry(result: TestResult) -> dict[str, Any]:
     """The outcome of one test case."""
     status = "PASSED" if result.passed else "NOT_RUN" if result.not_run else "FAILED"
-    return {"test_id": result.test_id, "name": result.name, "status": status}
+    return fields_of(schemas.TestOutcome, result, status=status)
 
 
 def test_entries(results: Iterable[TestResult]) -> list[dict[str, Any]]:
@@ -96,188 +99,65 @@ def test_entries(results: Iterable[TestResult]) -> list[dict[str, Any]]:
     return [test_entry(result) for result in results]
 
 
-def compiled_fields(compiled: Compiled) -> dict[str, Any]:
-    """Fields of COMPILED."""
-    return {
-        "warnings": compiled.warnings,
-        "duration_ms": seconds_of(compiled.duration) * 1000,
-        "cached": compiled.cached,
-        **isa_fields(compiled.isa),
-    }
-
-
 def isa_fields(isa: IsaReport) -> dict[str, Any]:
     """The MI300X compiler's report on the source, whether or not it runs on such a GPU."""
     return {
-        "isa": {kernel.name: kernel_entry(kernel) for kernel in isa.kernels},
+        "isa": {kernel.name: fields_of(schemas.KernelIsa, kernel) for kernel in isa.kernels},
         "isa_toolchain": isa.toolchain or None,
         "isa_note": isa.note or None,
     }
 
 
-def kernel_entry(kernel: KernelReport) -> dict[str, Any]:
-    """One kernel's use of a compute unit's resources, with advice for its author."""
-    return {
-        "vgpr": kernel.vgpr,
-        "sgpr": kernel.sgpr,
-        "agpr": kernel.agpr,
-        "lds_bytes": kernel.lds_bytes,
-        "scratch_bytes": kernel.scratch_bytes,
-        "spills": kernel.spills,
-        "occupancy": kernel.occupancy,
-        "symbol": kernel.symbol,
-        "line": kernel.line or None,
-        "vgpr_spills": kernel.vgpr_spills,
-        "limited_by": kernel.limited_by or None,
-        "next_step_saving": kernel.next_step_saving or None,
-        "block_threads": kernel.block_threads or None,
-        "block_threads_known": kernel.block_threads_known,
-        "dynamic_lds": kernel.dynamic_lds,
-        "mfma": kernel.mfma,
-        "instructions": kernel.instructions,
-        "uncounted": list(kernel.uncounted),
-        "hints": [hint_entry(hint) for hint in kernel.hints],
-    }
-
-
-def hint_entry(hint: KernelHint) -> dict[str, Any]:
-    """One piece of advice; without a line it is about the whole kernel."""
-    return {
-        "subject": hint.subject,
-        "line": hint.line or None,
-        "what": hint.what,
-        "why": hint.why,
-        "advice": hint.advice,
-    }
-
-
-def checked_fields(checked: Checked) -> dict[str, Any]:
-    """Fields of CHECKED."""
-    return {
-        "test_results": test_entries(checked.test_results),
-        "passed_tests": checked.passed_tests,
-        "total_tests": checked.total_tests,
-    }
-
-
 def benchmark_entry(result: BenchmarkResult, max_runs: int = 0) -> dict[str, Any]:
-    """One test case's times, with up to `max_runs` of its samples."""
-    return {
-        "name": result.name,
-        "test_id": result.test_id,
-        "runtime_ms": result.runtime_ns / NS_PER_MS,
-        "gflops": result.gflops,
-        "gbytes_per_second": result.gbytes_per_second,
-        "percent_of_roof": result.percent_of_roof or None,
-        "bound": bound_name(result.bound) if result.bound else None,
-        "timing": timing_name(result.timing),
-        "unproven_because": result.unproven_because or None,
-        "shown_interval": result.shown_interval or None,
-        **spread_fields(result, max_runs),
-        **evidence_fields(result),
-    }
-
-
-def spread_fields(result: BenchmarkResult, max_runs: int) -> dict[str, Any]:
-    """The spread of a case's samples, and the precision of its time."""
-    shown = _evenly_spaced(result.sample_ns, max_runs)
-    return {
-        "ci": {
+    """One test case's times and the evidence for them, with up to `max_runs` of its samples."""
+    bands = {name: _band(getattr(result, name)) for name in INSTRUMENTS if result.HasField(name)}
+    runs = _evenly_spaced(result.sample_ns, max_runs)
+    return fields_of(
+        schemas.CaseTime,
+        result,
+        ci={
             "low_ms": result.ci_low_ns / NS_PER_MS,
             "high_ms": result.ci_high_ns / NS_PER_MS,
             "confidence": CI_CONFIDENCE,
         },
-        "samples": result.samples,
-        "converged": result.converged,
-        "stopped_by": result.stopped_by,
-        **{f"{name}_ms": getattr(result, f"{name}_ns") / NS_PER_MS for name in SPREAD},
-        "bimodality": _known(result, "bimodality"),
-        "correlation_time": result.correlation_time,
-        "session_medians_ms": [ns / NS_PER_MS for ns in result.session_median_ns],
-        "disagreement": result.disagreement,
-        "runs": [{"run_index": index, "runtime_ms": ns / NS_PER_MS} for index, ns in shown],
-    }
-
-
-def evidence_fields(result: BenchmarkResult) -> dict[str, Any]:
-    """The evidence for a case's time, and the state of the device."""
-    metrics = {name: _band(getattr(result, name)) for name in INSTRUMENTS if result.HasField(name)}
-    return {
-        "audit_ratio": _known(result, "audit_ratio"),
-        "audited_calls": result.audited_calls,
-        "null_ms": result.null_ns / NS_PER_MS,
-        "floor_ms": _milliseconds(_known(result, "floor_ns")),
-        "hot_ms": _milliseconds(_known(result, "hot_ns")),
-        "first_call_ms": result.first_call_ns / NS_PER_MS,
-        "stream_span_ms": _milliseconds(_known(result, "stream_span_ns")),
-        "device_span_ms": _milliseconds(_known(result, "device_span_ns")),
-        "flush_bytes": result.flush_bytes,
-        "arithmetic_intensity": _known(result, "arithmetic_intensity"),
-        "replaced_samples": len(result.replaced),
-        "gpu_metrics": metrics | _flat_metrics(result),
-    }
+        session_medians_ms=[ns / NS_PER_MS for ns in result.session_median_ns],
+        runs=[{"run_index": index, "runtime_ms": ns / NS_PER_MS} for index, ns in runs],
+        replaced_samples=len(result.replaced),
+        gpu_metrics=bands | _flat_metrics(bands),
+    )
 
 
 def benchmarked_fields(benchmarked: Benchmarked, results_key: str) -> dict[str, Any]:
     """Fields of BENCHMARKED, and of ACCEPTED, which calls the results `benchmark_results`."""
     return {
         results_key: [benchmark_entry(result) for result in benchmarked.results],
-        "avg_runtime_ms": benchmarked.mean_runtime_ns / NS_PER_MS,
-        "avg_runtime_interval": interval_of_mean(benchmarked.results) or None,
-        "avg_gflops": benchmarked.mean_gflops,
-        "total_tests": len(benchmarked.results),
-        "timing": timing_name(benchmarked.timing),
-        "unproven_because": benchmarked.unproven_because or None,
-        "shown_interval": benchmarked.shown_interval or None,
-        "converged": benchmarked.converged,
-        "simulated": benchmarked.simulated,
-        "timing_mode": benchmarked.timing_mode or None,
-        "flush_verified": benchmarked.flush_verified if benchmarked.HasField("flush_verified") else None,
+        **fields_of(
+            schemas.TimedCases,
+            benchmarked,
+            avg_runtime_ms=benchmarked.mean_runtime_ns / NS_PER_MS,
+            avg_runtime_interval=interval_of_mean(benchmarked.results) or None,
+            avg_gflops=benchmarked.mean_gflops,
+            total_tests=len(benchmarked.results),
+        ),
     }
 
 
 def profile_fields(profile: Profile) -> dict[str, Any]:
     """A submission's kernels by the device's profiler, or why there are none."""
-    return {
-        "outcome": profile_outcome_name(profile.outcome),
-        "note": profile.note or None,
-        "tool": profile.tool or None,
-        "tool_version": profile.tool_version or None,
-        "clock": profile_clock_name(profile.clock) if profile.clock else None,
-        "name": profile.name or None,
-        "solution_calls": profile.solution_calls,
-        "kernels": [profiled_kernel_entry(kernel) for kernel in profile.kernels],
-        "kernels_left_out": profile.kernels_left_out,
-    }
-
-
-def profiled_kernel_entry(kernel: ProfiledKernel) -> dict[str, Any]:
-    """All launches of one kernel with one shape; null for what the profiler does not report."""
-    return {
-        "name": kernel.name,
-        "calls": kernel.calls,
-        "total_ns": kernel.total_ns,
-        "mean_ns": kernel.mean_ns,
-        "min_ns": kernel.min_ns,
-        "max_ns": kernel.max_ns,
-        "share": kernel.share,
-        "grid": _extent(kernel.grid) if kernel.HasField("grid") else None,
-        "block": _extent(kernel.block) if kernel.HasField("block") else None,
-        **{name: getattr(kernel, name) if cast("Any", kernel).HasField(name) else None for name in RESOURCES},
-    }
+    kernels = [
+        fields_of(
+            schemas.ProfiledKernel,
+            kernel,
+            grid=_extent(kernel.grid) if kernel.HasField("grid") else None,
+            block=_extent(kernel.block) if kernel.HasField("block") else None,
+        )
+        for kernel in profile.kernels
+    ]
+    return fields_of(schemas.Profile, profile, kernels=kernels)
 
 
 def _extent(extent: Extent) -> list[int]:
     return [extent.x, extent.y, extent.z]
-
-
-def _known(result: BenchmarkResult, name: str) -> float | None:
-    # The stubs type each field's name as a literal.
-    return getattr(result, name) if cast("Any", result).HasField(name) else None
-
-
-def _milliseconds(ns: float | None) -> float | None:
-    return None if ns is None else ns / NS_PER_MS
 
 
 def _band(band: Band) -> dict[str, float]:
@@ -285,12 +165,11 @@ def _band(band: Band) -> dict[str, float]:
     return {"low": band.low, "median": band.median, "high": band.high, "mean": band.mean or band.median}
 
 
-def _flat_metrics(result: BenchmarkResult) -> dict[str, float]:
+def _flat_metrics(bands: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
     """The same figures under the names that the charts of Tensara's front ends read."""
     flat: dict[str, float] = {}
     for name, theirs in TENSARAS_NAMES.items():
-        if result.HasField(name):
-            band = _band(getattr(result, name))
+        if band := bands.get(name):
             flat |= {f"{theirs}_min": band["low"], f"{theirs}_max": band["high"], f"{theirs}_mean": band["mean"]}
     return flat
 
@@ -308,7 +187,7 @@ def run_frame(event: RunEvent, setting: Setting) -> Frame | None:
     if kind is None or _is_hidden(kind, setting.mode):
         return None
     writer = _RUN_FRAMES.get(kind)
-    return writer(event, setting) if writer else None
+    return writer(getattr(event, kind), setting) if writer else None
 
 
 def _is_hidden(kind: str, mode: int) -> bool:
@@ -320,95 +199,78 @@ def _is_hidden(kind: str, mode: int) -> bool:
     return mode == RUN_MODE_SAMPLE and kind in NO_SAMPLE_STEPS
 
 
-def _reading_problem(_: RunEvent, setting: Setting) -> Frame:
+def _reading_problem(_: run_event_pb2.ReadingProblem, setting: Setting) -> Frame:
     """Uses COMPILING already, so that a client that knows only the status sees that its submission is under way."""
     message = "Reading the problem definition and choosing its test cases"
     return Frame("COMPILING", {"toolchain": "", "cached": False, "command": None, "message": message, **setting.labels})
 
 
-def _compiling(event: RunEvent, setting: Setting) -> Frame:
-    step = event.compiling
+def _compiling(step: run_event_pb2.Compiling, setting: Setting) -> Frame:
     how = "Using the kept build by" if step.cached else "Compiling with"
     message = f"{how} {step.toolchain or 'a compiler'}"
-    fields = {"toolchain": step.toolchain, "cached": step.cached, "command": step.command or None, "message": message}
-    return Frame("COMPILING", {**fields, **setting.labels})
+    return frame_from(schemas.CompilingEvent, step, message=message, **setting.labels)
 
 
-def _checking(event: RunEvent, _: Setting) -> Frame:
-    total = event.checking.total_tests
-    return Frame("CHECKING", {"total_tests": total, "message": f"Checking {counted(total, 'test case')}"})
+def _compiled(step: run_event_pb2.Compiled, _: Setting) -> Frame:
+    milliseconds = seconds_of(step.duration) * 1000
+    return frame_from(schemas.CompiledEvent, step, duration_ms=milliseconds, **isa_fields(step.isa))
 
 
-def _test_result(event: RunEvent, _: Setting) -> Frame:
-    result = event.test_result
-    return Frame("TEST_RESULT", {"result": test_entry(result), "total_tests": result.total_tests})
+def _checking(step: run_event_pb2.Checking, _: Setting) -> Frame:
+    return frame_from(schemas.CheckingEvent, step, message=f"Checking {counted(step.total_tests, 'test case')}")
 
 
-def _benchmarking(event: RunEvent, _: Setting) -> Frame:
-    step = event.benchmarking
+def _test_result(result: TestResult, _: Setting) -> Frame:
+    return frame_from(schemas.TestResultEvent, result, result=test_entry(result))
+
+
+def _checked(step: run_event_pb2.Checked, setting: Setting) -> Frame:
+    return frame_from(schemas.CheckedEvent, step, test_results=test_entries(step.test_results), **setting.labels)
+
+
+def _benchmarking(step: run_event_pb2.Benchmarking, _: Setting) -> Frame:
     how = f" ({step.timing_mode})" if step.timing_mode else ""
     message = f"Measuring {counted(step.total_tests, 'test case')}{how}"
-    fields = {"total_tests": step.total_tests, "timing_mode": step.timing_mode or None, "message": message}
-    return Frame("BENCHMARKING", fields)
+    return frame_from(schemas.BenchmarkingEvent, step, timing_mode=step.timing_mode or None, message=message)
 
 
-def _benchmark_progress(event: RunEvent, setting: Setting) -> Frame:
+def _benchmark_progress(step: run_event_pb2.BenchmarkProgress, setting: Setting) -> Frame:
     """BENCHMARKING again, with the progress; a client that knows only the status sees that it goes on."""
-    step = event.benchmark_progress
     stage = benchmark_stage_name(step.stage)
     session = f"session {step.session} of {step.sessions}, " if stage == "MEASURING" else ""
-    fields = {
-        "total_tests": step.total_tests,
-        "timing_mode": setting.timing_mode or None,
-        "stage": stage,
-        "session": step.session,
-        "sessions": step.sessions,
-        "test_id": step.test_id,
-        "name": step.name,
-        "samples": step.samples,
-        "message": f"{stage.capitalize()} test case {step.test_id} of {step.total_tests}, {session}"
-        f"{counted(step.samples, 'sample')} so far",
-    }
-    return Frame("BENCHMARKING", fields)
+    message = f"{stage.capitalize()} test case {step.test_id} of {step.total_tests}, {session}"
+    message += f"{counted(step.samples, 'sample')} so far"
+    return frame_from(schemas.BenchmarkingEvent, step, timing_mode=setting.timing_mode or None, message=message)
 
 
-def _benchmark_result(event: RunEvent, setting: Setting) -> Frame:
-    result = event.benchmark_result
-    entry = {
-        **benchmark_entry(result, MAX_RUNS_SHOWN),
-        **setting.labels,
-        "timing_mode": setting.timing_mode or None,
-    }
-    return Frame("BENCHMARK_RESULT", {"result": entry, "total_tests": result.total_tests})
+def _benchmark_result(result: BenchmarkResult, setting: Setting) -> Frame:
+    entry = benchmark_entry(result, MAX_RUNS_SHOWN)
+    own = {**entry, **setting.labels, "timing_mode": setting.timing_mode or None}
+    return frame_from(schemas.BenchmarkResultEvent, result, result=own)
 
 
-def _benchmarked(event: RunEvent, setting: Setting) -> Frame:
-    fields = benchmarked_fields(event.benchmarked, "test_results")
-    return Frame("BENCHMARKED", {**setting.labels, **fields, "device": event.benchmarked.device or setting.device})
+def _benchmarked(step: Benchmarked, setting: Setting) -> Frame:
+    fields = benchmarked_fields(step, "test_results")
+    return Frame("BENCHMARKED", {**setting.labels, **fields, "device": step.device or setting.device})
 
 
-def _profiling(event: RunEvent, setting: Setting) -> Frame:
-    step = event.profiling
+def _profiling(step: run_event_pb2.Profiling, setting: Setting) -> Frame:
     message = f"Profiling the kernels with {step.tool}, test case {step.name}"
-    return Frame("PROFILING", {"tool": step.tool, "name": step.name, "message": message, **setting.labels})
+    return frame_from(schemas.ProfilingEvent, step, message=message, **setting.labels)
 
 
-def _program_output(event: RunEvent, _: Setting) -> Frame:
-    return Frame("SANDBOX_OUTPUT", {"stream": event.program_output.stream, "line": event.program_output.line})
-
-
-_RUN_FRAMES: dict[str, Callable[[RunEvent, Setting], Frame]] = {
+_RUN_FRAMES: dict[str, Callable[[Any, Setting], Frame]] = {
     "reading_problem": _reading_problem,
     "compiling": _compiling,
-    "compiled": lambda event, _: Frame("COMPILED", compiled_fields(event.compiled)),
+    "compiled": _compiled,
     "checking": _checking,
     "test_result": _test_result,
-    "checked": lambda event, setting: Frame("CHECKED", {**setting.labels, **checked_fields(event.checked)}),
+    "checked": _checked,
     "benchmarking": _benchmarking,
     "benchmark_progress": _benchmark_progress,
     "benchmark_result": _benchmark_result,
     "benchmarked": _benchmarked,
     "profiling": _profiling,
-    "program_started": lambda _event, _setting: Frame("SANDBOX_RUNNING", {}),
-    "program_output": _program_output,
+    "program_started": lambda _step, _setting: Frame("SANDBOX_RUNNING", {}),
+    "program_output": lambda step, _: frame_from(schemas.SandboxOutputEvent, step),
 }

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import accumulate, pairwise
-from typing import Annotated, Any, cast
+from typing import Annotated
 
 from pydantic import BaseModel, Field
-from wavepool.executor.v1 import run_event_pb2
 from wavepool.executor.v1.run_event_pb2 import BenchmarkResult
 from wavepool.scheduler.v1.scheduler_pb2 import Job
 from wavepool.submission.v1.submission_pb2 import RUN_MODE_BENCHMARK, RUN_MODE_FULL
 
 from gateway.http.errors import Problem, ProblemError
-from gateway.submissions.run_frames import INSTRUMENTS, NS_PER_MS
 from gateway.submissions.views import is_over
 from gateway.words.enum_names import mode_name
+from gateway.words.shown import NS_PER_MS, shown
 
 
 class ReplacedSample(BaseModel):
@@ -86,12 +85,7 @@ def _why_none(job: Job) -> str:
 
 
 def _case_of(result: BenchmarkResult) -> CaseSamples:
-    return CaseSamples(
-        test_id=result.test_id,
-        name=result.name,
-        sessions=_sessions(result),
-        instruments=[_reading(reading) for reading in result.instruments],
-    )
+    return shown(CaseSamples, result, sessions=_sessions(result))
 
 
 def _sessions(result: BenchmarkResult) -> list[SessionSamples]:
@@ -116,11 +110,3 @@ def _sessions(result: BenchmarkResult) -> list[SessionSamples]:
 
 def _ms(samples_ns: Sequence[float]) -> list[float]:
     return [ns / NS_PER_MS for ns in samples_ns]
-
-
-def _reading(reading: run_event_pb2.InstrumentReading) -> InstrumentReading:
-    # The stubs type each field's name as a literal.
-    fields: dict[str, Any] = {
-        name: getattr(reading, name) if cast("Any", reading).HasField(name) else None for name in INSTRUMENTS
-    }
-    return InstrumentReading(sample=reading.sample, time_ms=reading.time_ms, **fields)

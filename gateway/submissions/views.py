@@ -16,23 +16,14 @@ from gateway.submissions.end_frames import end_frame
 from gateway.submissions.event_schemas import KernelIsa, RuntimeInterval, SubmissionResult
 from gateway.submissions.machine_use import AdmittedMachineUse, admitted_machine_use
 from gateway.submissions.resources import AdmittedResources, admitted_resources
-from gateway.submissions.run_frames import NS_PER_MS
 from gateway.submissions.verdicts import final_status
 from gateway.words.answer_words import Documented, FinalStatusWord, JobStateWord, TimingWord, VerdictWord
-from gateway.words.enum_names import (
-    job_state_name,
-    mode_name,
-    timing_mode_word,
-    timing_name,
-    verdict_name,
-    visibility_word,
-)
+from gateway.words.enum_names import timing_mode_word, timing_name, visibility_word
 from gateway.words.json_values import from_json, json_safe
-from gateway.words.proto_time import instant_of, seconds_of
-from gateway.words.shown import shown
+from gateway.words.proto_time import seconds_of
+from gateway.words.shown import NS_PER_MS, fields_of, shown
 from submissions.modes import Mode, TimingMode
 from submissions.visibility import Visibility
-from vocabulary.money import dollars_of
 from vocabulary.slots import EIGHTHS_PER_GPU
 
 OVER = frozenset({JOB_STATE_FINISHED, JOB_STATE_CANCELLED, JOB_STATE_FAILED})
@@ -243,58 +234,34 @@ def quote_of(answer: scheduler_pb2.SubmitJobResponse) -> SubmissionQuote:
     return shown(
         SubmissionQuote,
         answer.quote,
-        gpu_type=spec.gpu_type,
-        fallback_gpu_types=list(spec.fallback_gpu_types),
+        spec,
+        answer.allowance,
         resources=admitted_resources(spec.resources),
-        queue=spec.queue,
         time_limit_seconds=spec.time_limit.seconds or None,
-        remaining_submissions=answer.allowance.remaining_submissions,
     )
 
 
 def _submission_fields(job: scheduler_pb2.Job) -> dict[str, Any]:
     spec, submission = job.spec, job.spec.submission
     over = is_over(job)
-    return {
-        "id": job.job_id,
-        "name": spec.name or None,
-        "visibility": visibility_word(job.visibility),
-        "problem": submission.problem,
-        "mode": mode_name(submission.mode),
-        "timing": timing_mode_word(submission.timing_mode),
-        "profile": submission.profile,
-        "gpu_type": spec.gpu_type,
-        "hardware": job.hardware or None,
-        "fallback_gpu_types": list(spec.fallback_gpu_types),
-        "dtype": submission.dtype,
-        "language": submission.language,
-        "priority": spec.priority,
-        "queue": spec.queue,
-        "time_limit_seconds": spec.time_limit.seconds or None,
-        "resources": admitted_resources(spec.resources),
-        "class": spec.job_class or None,
-        "placement": spec.placement or None,
-        "movable": spec.movable,
-        "machine": admitted_machine_use(spec.machine),
-        "deadline": instant_of(spec.deadline),
-        "state": job_state_name(job.state),
-        "status": final_status(submission.mode, job.state, job.verdict) if over else None,
-        "verdict": verdict_name(job.verdict) if job.verdict else None,
+    return fields_of(
+        Submission,
+        job,
+        spec,
+        submission,
+        visibility=visibility_word(job.visibility),
+        timing=timing_mode_word(submission.timing_mode),
+        time_limit_seconds=spec.time_limit.seconds or None,
+        resources=admitted_resources(spec.resources),
+        machine=admitted_machine_use(spec.machine),
+        status=final_status(submission.mode, job.state, job.verdict) if over else None,
         **_timing_fields(job, job.result.benchmarked if over and job.result.HasField("benchmarked") else None),
         **_test_fields(job.result if over else Finished()),
-        "message": job.message,
-        "create_time": instant_of(job.create_time),
-        "start_time": instant_of(job.start_time),
-        "end_time": instant_of(job.end_time),
-        "attempt": job.attempt,
-        "machine_id": job.machine_id or None,
-        "machine_gpu_type": job.machine_gpu_type or None,
-        "got_gpus": job.got_eighths / EIGHTHS_PER_GPU if job.got_eighths else None,
-        "cost_usd": dollars_of(job.cost_micros),
-        "billable_seconds": seconds_of(job.result.billable) if over else None,
-        "last_event_id": job.last_seq,
-        "events_url": f"{submission_path(job.job_id)}/events",
-    }
+        got_gpus=job.got_eighths / EIGHTHS_PER_GPU if job.got_eighths else None,
+        billable_seconds=seconds_of(job.result.billable) if over else None,
+        last_event_id=job.last_seq,
+        events_url=f"{submission_path(job.job_id)}/events",
+    )
 
 
 def _timing_fields(job: scheduler_pb2.Job, benchmarked: Benchmarked | None) -> dict[str, Any]:

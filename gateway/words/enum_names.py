@@ -7,18 +7,13 @@ from functools import partial
 from typing import Any
 
 from wavepool.billing.v1.alerts_pb2 import AlertComparison
-from wavepool.billing.v1.identity_pb2 import AccountOwner, MemberLevel, Notify, ProfileVisibility, Role
+from wavepool.billing.v1.identity_pb2 import ProfileVisibility, Role
 from wavepool.executor.v1.run_event_pb2 import (
     BenchmarkStage,
-    Bound,
-    ProfileClock,
-    ProfileOutcome,
     Timing,
     Verdict,
 )
-from wavepool.executor.v1.session_pb2 import SnapshotReason
-from wavepool.scheduler.v1.disks_pb2 import DiskState
-from wavepool.scheduler.v1.queues_pb2 import FairnessPolicy, ReclaimStrategy, SchedulerPluginKind
+from wavepool.scheduler.v1.queues_pb2 import FairnessPolicy, ReclaimStrategy
 from wavepool.scheduler.v1.reservations_pb2 import ReservationState
 from wavepool.scheduler.v1.scheduler_pb2 import VISIBILITY_PRIVATE, JobState, Visibility
 from wavepool.submission.v1.submission_pb2 import RunMode, TimingMode
@@ -36,15 +31,10 @@ def enum_name(name_of: Callable[[Any], str], prefix: str, number: int) -> str:
 verdict_name = partial(enum_name, Verdict.Name, "VERDICT_")
 job_state_name = partial(enum_name, JobState.Name, "JOB_STATE_")
 reservation_state_name = partial(enum_name, ReservationState.Name, "RESERVATION_STATE_")
-disk_state_name = partial(enum_name, DiskState.Name, "DISK_STATE_")
 machine_state_name = partial(enum_name, MachineState.Name, "MACHINE_STATE_")
-snapshot_reason_name = partial(enum_name, SnapshotReason.Name, "SNAPSHOT_REASON_")
 start_kind_name = partial(enum_name, StartKind.Name, "START_KIND_")
-bound_name = partial(enum_name, Bound.Name, "BOUND_")
 benchmark_stage_name = partial(enum_name, BenchmarkStage.Name, "BENCHMARK_STAGE_")
 timing_name = partial(enum_name, Timing.Name, "TIMING_")
-profile_outcome_name = partial(enum_name, ProfileOutcome.Name, "PROFILE_OUTCOME_")
-profile_clock_name = partial(enum_name, ProfileClock.Name, "PROFILE_CLOCK_")
 
 
 def role_word(number: int) -> str:
@@ -52,24 +42,9 @@ def role_word(number: int) -> str:
     return enum_name(Role.Name, "ROLE_", number).lower()
 
 
-def level_word(number: int) -> str:
-    """HTTP's name for what a member of a team may do: `member`, `manager`."""
-    return enum_name(MemberLevel.Name, "MEMBER_LEVEL_", number).lower()
-
-
-def notify_word(number: int) -> str:
-    """HTTP's name for when a user is mailed: `never`, `failed`, `always`."""
-    return enum_name(Notify.Name, "NOTIFY_", number).lower()
-
-
 def profile_word(number: int) -> str:
     """HTTP's name for who sees a profile: `public`, `off`."""
     return enum_name(ProfileVisibility.Name, "PROFILE_VISIBILITY_", number).lower()
-
-
-def owner_word(number: int) -> str | None:
-    """HTTP's name for the kind of an account's owner: `user`, `team`; None for an account without an owner."""
-    return enum_name(AccountOwner.Name, "ACCOUNT_OWNER_", number).lower() if number else None
 
 
 def timing_mode_word(number: int) -> str | None:
@@ -90,11 +65,6 @@ def visibility_word(number: int) -> str:
 def fairness_policy_word(number: int) -> str:
     """HTTP's name for a policy of queues: `kai`, `kueue`."""
     return enum_name(FairnessPolicy.Name, "FAIRNESS_POLICY_", number).lower()
-
-
-def scheduler_plugin_kind_word(number: int) -> str:
-    """HTTP's name for what a plug-in of the scheduler is for: `ordering` or `placement`."""
-    return enum_name(SchedulerPluginKind.Name, "SCHEDULER_PLUGIN_KIND_", number).lower()
 
 
 def reclaim_strategy_word(number: int) -> str:

@@ -85,3 +85,9 @@ def instant_of(instant: Timestamp) -> datetime | None:
         return EPOCH + timedelta(seconds=instant.seconds, microseconds=instant.nanos // 1000)
     except OverflowError:
         return None
+
+
+def text_of(instant: Timestamp) -> str | None:
+    """The instant as text, with Z for UTC; None if it is not set or out of a datetime's range."""
+    found = instant_of(instant)
+    return found.isoformat().replace("+00:00", "Z") if found else None

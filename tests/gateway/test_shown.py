@@ -4,15 +4,25 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from wavepool.scheduler.v1 import queues_pb2
+from wavepool.billing.v1.identity_pb2 import MEMBER_LEVEL_MANAGER, TeamMember
+from wavepool.executor.v1.run_event_pb2 import KernelReport
+from wavepool.scheduler.v1 import disks_pb2, queues_pb2, rankings_pb2
 from wavepool.scheduler.v1.metrics_pb2 import JobMetrics
+from wavepool.scheduler.v1.reservations_pb2 import ReservationPending
+from wavepool.scheduler.v1.scheduler_pb2 import Provisioning
+from wavepool.submission.v1.submission_pb2 import TIMING_MODE_FIRST_CALL
 from wavepool.vmpool.v1 import vmpool_pb2
 from wavepool.vmpool.v1.vmpool_pb2 import Machine
 
 from gateway.machines import schemas
+from gateway.reservations.disks import TakenSnapshot
+from gateway.reservations.event_schemas import ReservationPendingEvent
 from gateway.routes.job_metrics import JobFigures, Spread
 from gateway.routes.queues import Applied, FieldChange, QueueChange, QueueShare
-from gateway.words.shown import shown
+from gateway.routes.rankings import CaseComparison, Ranking
+from gateway.routes.teams import Member
+from gateway.submissions.event_schemas import KernelIsa, ProvisioningFields
+from gateway.words.shown import fields_of, shown
 
 
 def the_machine(**fields: Any) -> schemas.Machine:
@@ -57,3 +67,33 @@ def test_messages_within_become_models() -> None:
     metrics.wait.p90_seconds = 3.0
     found = shown(JobFigures, metrics, name="a")
     assert (found.wait, found.run) == (Spread(p50_seconds=0.0, p90_seconds=3.0), None)
+
+
+def test_an_enum_value_is_spelt_as_the_words_that_the_document_has() -> None:
+    assert shown(Member, TeamMember(level=MEMBER_LEVEL_MANAGER)).level == "manager"
+    assert shown(Member, TeamMember(level=97)).level == "unknown_97"
+    ranking = rankings_pb2.ListRankingsResponse(timing_mode=TIMING_MODE_FIRST_CALL)
+    assert shown(Ranking, ranking, rankings=[], you=None).timing_mode == "first-call"
+
+
+def test_nanoseconds_become_milliseconds() -> None:
+    case = rankings_pb2.CaseComparison(base_runtime_ns=1.5e6)
+    assert shown(CaseComparison, case).base_runtime_ms == 1.5
+
+
+def test_of_several_messages_the_first_counts_that_has_a_field() -> None:
+    answer = disks_pb2.SnapshotDiskResponse(skipped=3)
+    answer.snapshot.files = 7
+    found = shown(TakenSnapshot, answer, answer.snapshot, seconds=1.0)
+    assert (found.skipped, found.files) == (3, 7)
+    two = shown(Member, TeamMember(user_name="ada"), TeamMember(user_name="bob"))
+    assert two.user_name == "ada"
+
+
+def test_a_typed_dictionary_gets_the_fields_that_a_message_has() -> None:
+    pending = ReservationPending()
+    pending.start_time.FromSeconds(60)
+    assert fields_of(ReservationPendingEvent, pending, node=1) == {"start_time": "1970-01-01T00:01:00Z", "node": 1}
+    assert fields_of(KernelIsa, KernelReport(line=0, vgpr=0))["line"] is None
+    step = Provisioning(machine=Machine(machine_id="mach_1"))
+    assert fields_of(ProvisioningFields, step)["machine"]["id"] == "mach_1"
