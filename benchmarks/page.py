@@ -1,48 +1,32 @@
-"""Measures the browser's page beside the page of before, in Chromium, each on the same running Wavepool.
+"""Measures the browser's page in Chromium.
 
     usable              from the address to an editor that takes text and a button that submits
     statement readable  the same, to the statement's first paragraph
     key                 script, style and layout for a key in a source of 2,000 lines
-    samples             from a click to the plot of 10,000 samples, which the page of before did not have
+    samples             from a click to the plot of 10,000 samples
 
 Each is the median of some rounds, with an empty cache, on loopback and with 150 ms and 1.6 Mbit/s between (Chromium's
-own brake: the time is added to each request). The page of before is taken out of the history and served as its
-gateway did: without compression, and asked for again each time.
+own brake: the time is added to each request).
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
-import io
 import json
-import math
-import socket
 import statistics
-import subprocess
-import tarfile
-import tempfile
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import httpx
-import uvicorn
 from playwright.async_api import Browser, Page, async_playwright
-from starlette.applications import Starlette
-from starlette.requests import Request
-from starlette.responses import FileResponse, Response
-from starlette.routing import Mount, Route
-from starlette.staticfiles import StaticFiles
 
 from benchmarks.overhead import ROOT, running_wavepool
 
-# The last commit with the page that needed no build.
-BEFORE = "b2e1e521~1"
 CHROMIUM = "/usr/bin/chromium"
 SLUG = "softmax"
+PROBLEM = f"/problems/{SLUG}"
 LATENCY_MS = 150
 BYTES_PER_SECOND = 1.6e6 / 8
 LINES = 2000
@@ -62,60 +46,6 @@ DRAWN = """(summary) => new Promise((done) => {
 WORK = ("ScriptDuration", "LayoutDuration", "RecalcStyleDuration")
 
 
-@dataclass(frozen=True)
-class Site:
-    """A page's address, and how it is asked for a problem."""
-
-    name: str
-    url: str
-    problem: str
-
-
-def files_of_before(folder: Path) -> Path:
-    """The files of the page of before, below `folder`."""
-    archive = subprocess.run(
-        ["/usr/bin/git", "archive", BEFORE, "web"], cwd=ROOT, capture_output=True, check=True
-    ).stdout
-    with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
-        tar.extractall(folder, filter="data")
-    return folder / "web"
-
-
-@asynccontextmanager
-async def served_before(files: Path, gateway: str) -> AsyncGenerator[str]:
-    """The page of before on a port of its own; what it asks of the interface goes to the gateway."""
-    async with httpx.AsyncClient(base_url=gateway, trust_env=False, timeout=30) as http:
-
-        async def passed_on(request: Request) -> Response:
-            headers = {
-                name: request.headers[name] for name in ("authorization", "content-type") if name in request.headers
-            }
-            answer = await http.request(
-                request.method,
-                str(request.url.path),
-                params=request.query_params,
-                content=await request.body(),
-                headers=headers,
-            )
-            return Response(answer.content, answer.status_code, media_type=answer.headers.get("content-type"))
-
-        async def page(_: Request) -> Response:
-            return FileResponse(files / "index.html", headers={"Cache-Control": "no-cache"})
-
-        routes = [
-            Route("/", page),
-            Mount("/assets", StaticFiles(directory=files)),
-            Route("/{path:path}", passed_on, methods=["GET", "POST", "DELETE", "PATCH"]),
-        ]
-        # Whoever connects before it serves waits in the socket's queue.
-        listener = socket.create_server(("127.0.0.1", 0))
-        server = uvicorn.Server(uvicorn.Config(Starlette(routes=routes), log_level="warning"))
-        serving = asyncio.create_task(server.serve([listener]))
-        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
-        server.should_exit = True
-        await serving
-
-
 @asynccontextmanager
 async def fresh_page(browser: Browser, token: str, *, is_slow: bool = False, draft: str = "") -> AsyncGenerator[Page]:
     """A tab with an empty cache, signed in."""
@@ -133,12 +63,12 @@ async def fresh_page(browser: Browser, token: str, *, is_slow: bool = False, dra
     await context.close()
 
 
-async def opening(browser: Browser, site: Site, token: str, *, is_slow: bool) -> dict[str, float]:
+async def opening(browser: Browser, gateway: str, token: str, *, is_slow: bool) -> dict[str, float]:
     """Milliseconds until a problem can be read, and until its kernel can be written and submitted."""
     async with fresh_page(browser, token, is_slow=is_slow) as page:
         loop = asyncio.get_running_loop()
         begin = loop.time()
-        await page.goto(site.url + site.problem, wait_until="commit")
+        await page.goto(gateway + PROBLEM, wait_until="commit")
 
         async def timed(shown: Callable[[Page], Awaitable[None]]) -> float:
             await shown(page)
@@ -157,11 +87,11 @@ async def _usable(page: Page) -> None:
     await page.wait_for_selector("#code")
 
 
-async def typing(browser: Browser, site: Site, token: str) -> dict[str, float]:
+async def typing(browser: Browser, gateway: str, token: str) -> dict[str, float]:
     """Milliseconds of a key in the middle of a long source."""
     source = "\n".join(f"float value_{line} = {line} * scale + offset; // a line" for line in range(LINES))
     async with fresh_page(browser, token, draft=source) as page:
-        await page.goto(site.url + site.problem)
+        await page.goto(gateway + PROBLEM)
         await _usable(page)
         await page.focus("#code")
         await page.keyboard.press("PageUp")
@@ -178,7 +108,7 @@ async def _work_ms(session: Any) -> float:  # noqa: ANN401 - a session of the br
     return sum(one["value"] for one in metrics if one["name"] in WORK) * 1e3
 
 
-async def drawing(browser: Browser, site: Site, token: str, job_id: str) -> dict[str, float]:
+async def drawing(browser: Browser, gateway: str, token: str, job_id: str) -> dict[str, float]:
     """Milliseconds from a click to the drawn samples of a case, which are here already."""
     count = SAMPLES // 4
     sessions: list[dict[str, Any]] = [
@@ -188,7 +118,7 @@ async def drawing(browser: Browser, site: Site, token: str, job_id: str) -> dict
     cases = [{"test_id": 1, "name": "made up", "sessions": sessions, "instruments": []}]
     async with fresh_page(browser, token) as page:
         await page.route("**/samples?*", lambda route: route.fulfill(json={"id": job_id, "cases": cases}))
-        await page.goto(f"{site.url}/submissions/{job_id}")
+        await page.goto(f"{gateway}/submissions/{job_id}")
         summary = page.locator(".distribution summary", has_text="All samples over time").first
         await summary.click()
         await page.wait_for_selector(".samples .dots")
@@ -210,29 +140,22 @@ async def submitted(gateway: str, token: str) -> str:
 
 
 async def measured(gateway: str, token: str, rounds: int) -> None:
-    """Prints a table: both pages, their ratio, and the limit."""
-    with tempfile.TemporaryDirectory() as folder:
-        async with served_before(files_of_before(Path(folder)), gateway) as before, async_playwright() as playwright:
-            sites = [Site("now", gateway, f"/problems/{SLUG}"), Site("before", before, f"/#problem={SLUG}")]
-            browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
-            found: dict[str, dict[str, list[float]]] = {}
-            job_id = await submitted(gateway, token)
-            # In turn, so that what else the machine does falls on both.
-            for _ in range(rounds):
-                for site in sites:
-                    for network, is_slow in (("loopback", False), ("150 ms, 1.6 Mbit/s", True)):
-                        for what, value in (await opening(browser, site, token, is_slow=is_slow)).items():
-                            found.setdefault(f"{what}, {network}", {}).setdefault(site.name, []).append(value)
-                    for what, value in (await typing(browser, site, token)).items():
-                        found.setdefault(what, {}).setdefault(site.name, []).append(value)
-                drawn = await drawing(browser, sites[0], token, job_id)
-                found.setdefault("samples", {}).setdefault("now", []).append(drawn["samples"])
-            await browser.close()
-    print(f"median of {rounds} rounds; milliseconds\n{'':34}{'now':>9}{'before':>9}{'ratio':>7}{'limit':>8}")
-    for what, by_site in found.items():
-        now, then = (statistics.median(by_site[name]) if name in by_site else math.nan for name in ("now", "before"))
-        limit = LIMITS_MS.get(what, "")
-        print(f"{what:34}{now:9.1f}{then:9.1f}{now / then:7.2f}{limit!s:>8}")
+    """Prints a table: the times, and the limit."""
+    found: dict[str, list[float]] = {}
+    job_id = await submitted(gateway, token)
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
+        for _ in range(rounds):
+            times = await typing(browser, gateway, token) | await drawing(browser, gateway, token, job_id)
+            for network, is_slow in (("loopback", False), ("150 ms, 1.6 Mbit/s", True)):
+                opened = await opening(browser, gateway, token, is_slow=is_slow)
+                times |= {f"{what}, {network}": value for what, value in opened.items()}
+            for what, value in times.items():
+                found.setdefault(what, []).append(value)
+        await browser.close()
+    print(f"median of {rounds} rounds; milliseconds\n{'':34}{'time':>9}{'limit':>8}")
+    for what, values in found.items():
+        print(f"{what:34}{statistics.median(values):9.1f}{LIMITS_MS.get(what, '')!s:>8}")
 
 
 def main() -> None:
