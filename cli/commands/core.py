@@ -5,15 +5,12 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import typer
 
 from wavepool_client.commands import catalogue
 from wavepool_client.exit_codes import ExitCode
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _SIGNALLED = 128
 COMMANDS = {

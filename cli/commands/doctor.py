@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated
+from pathlib import Path
+from typing import Annotated
 
 import typer
 from rich.markup import escape
@@ -23,10 +25,6 @@ from wavepool_client.exit_codes import ExitCode
 from wavepool_client.http.connection import DEFAULT_DATA_DIR, resolve
 from wavepool_client.http.transport import Transport
 from wavepool_client.terminal.output import notes, print_json, results
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 SIGNS = {Health.OK: "[green]ok   [/green]", Health.NOTE: "[yellow]note [/yellow]", Health.FAULT: "[red]FAULT[/red]"}
 

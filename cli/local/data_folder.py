@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import fcntl
 import os
+from collections.abc import Generator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from wavepool_client.errors import InputError
 from wavepool_client.http.connection import ENDPOINT_FILE, TOKEN_FILE
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
-    from pathlib import Path
 
 LOCK_FILE = "up.pid"
 LARGEST_LOG_BYTES = 16 * 1024 * 1024

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from vocabulary.backoff import Backoff
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping, Sequence
-    from pathlib import Path
 
 RESTARTS = Backoff(first=timedelta(seconds=0.2), longest=timedelta(seconds=10))
 STABLE_SECONDS = 30.0

@@ -6,9 +6,10 @@ The executor is missing here on purpose: vmpool starts one for each machine of i
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import psutil
 
@@ -16,10 +17,6 @@ from cli.local.health import grpc_is_serving, http_is_ready
 from cli.local.program import Program
 from vocabulary.ports import LOOPBACK, METRICS_PORT_OFFSET, USUAL_PORTS, free_ports, is_free
 from wavepool_client.errors import InputError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
 
 GATEWAY = "gateway"
 PROCESSES = ("billing", "vmpool", "scheduler", GATEWAY)

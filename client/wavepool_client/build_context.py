@@ -12,13 +12,10 @@ import os
 import re
 import stat
 import tarfile
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from wavepool_client.errors import InputError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
 # The client imports nothing of Wavepool. `vocabulary/build_contexts.py` has these; a test compares them.
 MOST_CONTEXT_BYTES = 8 << 20

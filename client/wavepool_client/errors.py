@@ -12,12 +12,10 @@ WavepoolError
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Mapping
+from typing import ClassVar
 
 from wavepool_client.exit_codes import ExitCode
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 class WavepoolError(Exception):

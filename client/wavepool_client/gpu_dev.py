@@ -8,13 +8,10 @@ know.
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from wavepool_client.errors import InputError
 from wavepool_client.text.not_here import NOT_HERE
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 COMMANDS: dict[str, tuple[str, ...]] = {
     "reserve": ("reserve",),

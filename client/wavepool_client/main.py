@@ -9,9 +9,10 @@ import importlib
 import math
 import os
 import sys
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import entry_points, version
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
@@ -23,9 +24,6 @@ from wavepool_client.errors import InputError, WavepoolError
 from wavepool_client.exit_codes import EXPLANATION
 from wavepool_client.http.connection import PLUG_INS
 from wavepool_client.terminal.output import say
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
 
 
 @dataclass(frozen=True)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 from wavepool_client.errors import InputError, NotFoundError
 from wavepool_client.text.reservations import PREFIX, choice_text, host_name
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 Fields = dict[str, Any]
 

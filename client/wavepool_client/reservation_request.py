@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from wavepool_client.errors import InputError
 from wavepool_client.ssh.keys import lines_of
 from wavepool_client.text.availability import SIZES
 from wavepool_client.text.reservations import dearest_price, usd_text
 from wavepool_client.text.start_times import start_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 NO_DISK = "none"
 GITHUB = "github:"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from wavepool_client.errors import WavepoolError
 from wavepool_client.http.gateway_client import GatewayClient
@@ -13,9 +14,6 @@ from wavepool_client.text.identity import owner_text, works
 from wavepool_client.text.machines import gpu_text
 from wavepool_client.text.reservations import gpus_text
 from wavepool_client.text.submission_rows import submission_text
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 # typer reads this annotation at run time.
 Words = list[tuple[str, str]]

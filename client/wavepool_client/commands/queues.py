@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import Annotated, Any, cast
 
 import typer
 import yaml
@@ -30,9 +31,6 @@ from wavepool_client.terminal.result_printing import table_of
 from wavepool_client.text.counts import counted
 from wavepool_client.text.reservations import wait_text
 from wavepool_client.text.start_times import time_text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 app = Group(
     "The queues that share the GPUs.",

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from inspect import signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -15,9 +16,6 @@ from wavepool_client.commands.options import EndpointOption, TokenOption, with_p
 from wavepool_client.profiles import setting
 from wavepool_client.reservation_request import wanted_fields
 from wavepool_client.ssh.keys import Keys, keys_for
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 AddUserOption = Annotated[
     list[str] | None,

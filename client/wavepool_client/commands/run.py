@@ -8,10 +8,11 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -25,9 +26,6 @@ from wavepool_client.ssh.remote import CONNECTION_FAILED, Remote, copied, line_o
 from wavepool_client.terminal.output import say
 from wavepool_client.text.counts import counted
 from wavepool_client.text.reservations import host_name
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
 
 LONGEST_SLEEP_SECONDS = 30.0
 """By so much a command may start late on a computer that was asleep."""

@@ -7,18 +7,16 @@ again and again whether they have done so. The provider decides how often.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 from urllib.parse import urlsplit
 
 import httpx
 
 from wavepool_client.errors import AuthenticationError, ServerError, UnreachableError
 from wavepool_client.http.connection import is_loopback, verification_for
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
 
 GRANT_TYPE = "urn:ietf:params:oauth:grant-type:device_code"
 TIMEOUT_SECONDS = 10.0

@@ -7,16 +7,13 @@ import binascii
 import os
 import re
 import sys
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from wavepool_client.errors import InputError
 from wavepool_client.profiles import profiles_file
 from wavepool_client.ssh.agent import agent_keys, strings
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 LEAST_RSA_BITS = 2048
 MADE_KEY = "id_ed25519"

@@ -7,9 +7,9 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from wavepool_client.errors import UnreachableError
 from wavepool_client.exit_codes import ExitCode
@@ -17,9 +17,6 @@ from wavepool_client.http.retries import Retries
 from wavepool_client.ssh.remote import CONNECTION_FAILED
 from wavepool_client.ssh.tunnel_note import NOTE, TunnelNote, note_in
 from wavepool_client.terminal.output import say
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 GIVE_UP_SECONDS = 600.0
 _STABLE_SECONDS = 10.0

@@ -5,12 +5,10 @@ from __future__ import annotations
 import json
 import sys
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 from rich.console import Console
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 PIPE_WIDTH = 200
 """Columns if stdout is not a terminal: wide enough for each row of a table to stay on one line."""

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from wavepool_client.text.narration import format_milliseconds
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 _INSTRUMENTS = ("clock_mhz", "temperature_celsius", "power_watts")
 _UNITS = {"clock_mhz": "MHz", "temperature_celsius": "°C", "power_watts": "W"}

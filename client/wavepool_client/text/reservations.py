@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Sequence
+from datetime import datetime, tzinfo
+from typing import Any, cast
 
 from wavepool_client.text.counts import counted
 from wavepool_client.text.machines import seconds_text
 from wavepool_client.text.start_times import instant_of, time_text
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import tzinfo
-
 
 Fields = dict[str, Any]
 

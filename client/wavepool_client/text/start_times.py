@@ -6,13 +6,9 @@ A text without a zone is of the zone of this machine, in which instants are writ
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime, time, timedelta
-from typing import TYPE_CHECKING
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
 
 from wavepool_client.errors import InputError
-
-if TYPE_CHECKING:
-    from datetime import date, tzinfo
 
 FORMS = "give `09:30`, `tomorrow 09:30`, `+2h`, `+1h30m`, `2026-11-28 09:30`, or with a zone `2026-11-28T09:30+01:00`"
 _UNITS = {"d": 86_400, "h": 3600, "m": 60, "s": 1}
