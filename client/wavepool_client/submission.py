@@ -149,28 +149,7 @@ class Submission:
 
     def as_json(self) -> dict[str, Any]:
         """The body of `POST /api/v1/submissions`."""
-        optional = {
-            "launch_plan": self.launch_plan,
-            "problem_def": self.problem_def,
-            "timing": self.timing,
-            "profile": self.profile,
-            "dtype": self.dtype,
-            "gpu_type": self.gpu_type,
-            "time_limit_seconds": self.time_limit_seconds,
-            "class": self.job_class,
-            "placement": self.placement,
-            "movable": self.movable,
-            "name": self.name,
-            "priority": self.priority,
-            "deadline": self.deadline,
-            "machine": self.machine.as_json(),
-            "queue": self.queue,
-            "fallback_gpu_types": list(self.fallback_gpu_types),
-            "resources": self.resources.as_json(),
-        }
-        return {name: value for name, value in optional.items() if value} | {
-            "problem": self.problem,
-            "code": self.code,
-            "mode": self.mode.value,
-            "language": "hip",
-        }
+        said = {"class" if name == "job_class" else name: value for name, value in vars(self).items()}
+        said |= {"machine": self.machine.as_json(), "resources": self.resources.as_json()}
+        always = {"problem": self.problem, "code": self.code, "language": "hip"}
+        return {name: value for name, value in said.items() if value} | always
