@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import islice
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from wavepool_client.commands.options import Gateway, Group, Shown
 from wavepool_client.exit_codes import ExitCode
-from wavepool_client.terminal.result_printing import table_of
-from wavepool_client.text.start_times import time_text
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from wavepool_client.terminal.result_printing import listing
+from wavepool_client.text.columns import written
 
 PAGE_SIZE = 100
 
@@ -38,8 +36,8 @@ def list_alerts(gateway: Gateway, *, account: AccountOption = "") -> Shown:
     if not active:
         yield "no alert is active"
         return
-    rows = ((a.get("rule"), a.get("severity"), _phase(a), time_text(a.get("since")), a.get("summary")) for a in active)
-    yield table_of(("rule", "severity", "state", "since", "what"), rows)
+    columns = {"rule": "rule", "severity": "severity", "state": _phase, "since": written("since"), "what": "summary"}
+    yield listing(active, columns)
 
 
 @app.answers("history")
@@ -53,11 +51,8 @@ def history(
     newest_first = gateway.listed("transitions", "alerts", "history", page_size=PAGE_SIZE, account_id=account)
     transitions = list(islice(newest_first, limit))
     yield transitions
-    rows = (
-        (time_text(t.get("time")), t.get("event"), t.get("severity"), t.get("rule"), t.get("summary"), _deliveries(t))
-        for t in transitions
-    )
-    yield table_of(("time", "event", "severity", "rule", "what", "messages"), rows)
+    as_they_are = {name: name for name in ("event", "severity", "rule")}
+    yield listing(transitions, {"time": written("time"), **as_they_are, "what": "summary", "messages": _deliveries})
 
 
 @app.answers("rules")
@@ -65,11 +60,8 @@ def rules(gateway: Gateway) -> Shown:
     """List the rules in force, and for an operator the channels."""
     listed = gateway.ask("GET", "alerts", "rules")
     yield listed
-    rows = (
-        (r.get("name"), r.get("severity"), _condition(r), time_text(r.get("last_reading_time")))
-        for r in listed["rules"]
-    )
-    yield table_of(("rule", "severity", "fires when", "last reading"), rows)
+    columns = {"rule": "name", "severity": "severity", "fires when": _condition}
+    yield listing(listed["rules"], {**columns, "last reading": written("last_reading_time")})
     for channel in listed.get("channels", ()):
         yield f"channel {channel['name']} ({channel['kind']}) gets {channel['least_severity']} and above"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.markdown import Markdown
@@ -11,7 +11,8 @@ from rich.markdown import Markdown
 from wavepool_client.commands.completion import complete_gpu_type, complete_problem
 from wavepool_client.commands.options import Client, EndpointOption, Group, Shown, TokenOption, connect
 from wavepool_client.terminal.output import results
-from wavepool_client.terminal.result_printing import table_of
+from wavepool_client.terminal.result_printing import listing
+from wavepool_client.text.columns import Column, written
 from wavepool_client.text.narration import format_milliseconds
 
 app = Group(
@@ -35,21 +36,15 @@ def list_problems(
     """List the problems: if you solved each, your best proven time, the record, and how many users solved it."""
     found = gateway.problems(gpu, dtype)
     yield found
-    columns = ("slug", "title", "difficulty", "status", "my best", "record", "solved by", "tags")
-    yield table_of(columns, map(_row, found))
-
-
-def _row(problem: dict[str, Any]) -> tuple[object, ...]:
-    status = problem.get("status")
-    times = [_time(problem.get(f"{name}_runtime_ms")) for name in ("best", "record")]
-    named = [problem.get(name) for name in ("slug", "title", "difficulty")]
-    return (
-        *named,
-        status if status != "none" else None,
-        *times,
-        problem.get("users"),
-        ", ".join(problem.get("tags") or []),
-    )
+    columns: dict[str, Column] = {
+        **{name: name for name in ("slug", "title", "difficulty")},
+        "status": written("status", lambda status: None if status == "none" else status),
+        "my best": written("best_runtime_ms", _time),
+        "record": written("record_runtime_ms", _time),
+        "solved by": "users",
+        "tags": written("tags", lambda tags: ", ".join(tags or [])),
+    }
+    yield listing(found, columns)
 
 
 def _time(runtime_ms: float | None) -> str | None:

@@ -3,31 +3,18 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Sequence
+from typing import Annotated, Any
 
 import typer
 
 from wavepool_client.commands.completion import complete_disk
 from wavepool_client.commands.options import Gateway, Group, Shown, YesOption, agrees
 from wavepool_client.errors import InputError
-from wavepool_client.terminal.result_printing import table_of
+from wavepool_client.terminal.result_printing import listing
 from wavepool_client.text.counts import counted
-from wavepool_client.text.disks import (
-    CONTENT_COLUMNS,
-    LIST_COLUMNS,
-    USAGE_COLUMNS,
-    content_row,
-    holder_text,
-    list_row,
-    size_text,
-    snapshot_text,
-    state_text,
-    usage_row,
-)
+from wavepool_client.text.disks import CONTENT, DISKS, USAGE, holder_text, size_text, snapshot_text, state_text
 from wavepool_client.text.start_times import time_text
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 SNAPSHOT_SECONDS = 1000.0
 """Longer than two snapshots take: one may have to wait for the one before."""
@@ -65,7 +52,7 @@ def list_disks(
     """List disks by name."""
     found = _disks(gateway, user, deleted=deleted)
     yield found
-    yield table_of(LIST_COLUMNS, map(list_row, found)) if found else "no disk; `wavepool disk create NAME` makes one"
+    yield listing(found, DISKS) if found else "no disk; `wavepool disk create NAME` makes one"
 
 
 @app.answers("create", "wavepool disk create training", "wavepool disk create training --size 50g")
@@ -120,7 +107,7 @@ def list_content(gateway: Gateway, name: NameArgument, *, user: UserIdOption = "
         yield f"{name} has no snapshot yet"
         return
     yield f"{name} as of {time_text(found['snapshot'].get('time'))}"
-    yield table_of(CONTENT_COLUMNS, map(content_row, found["files"]))
+    yield listing(found["files"], CONTENT)
     if found.get("is_cut"):
         yield f"and more: {found['snapshot'].get('files')} files in all; only the first are listed"
 
@@ -149,7 +136,7 @@ def usage(gateway: Gateway, *, user: UserOrAllOption = "") -> Shown:
     if not found:
         yield "no disk"
         return
-    yield table_of(USAGE_COLUMNS, map(usage_row, found))
+    yield listing(found, USAGE)
     total = size_text(sum(int(one.get("size_bytes") or 0) for one in found))
     yield f"{total} in the last snapshots of {counted(len(found), 'disk')}"
 

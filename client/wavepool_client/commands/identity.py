@@ -20,19 +20,14 @@ from wavepool_client.commands.options import Gateway, GrantOption, Group, Shown,
 from wavepool_client.errors import InputError
 from wavepool_client.profiles import save_profile
 from wavepool_client.terminal.output import results, say
-from wavepool_client.terminal.result_printing import table_of
+from wavepool_client.terminal.result_printing import listing, table_of
 from wavepool_client.text.identity import (
-    ACCOUNT_COLUMNS,
-    MEMBER_COLUMNS,
-    TEAM_COLUMNS,
-    TOKEN_COLUMNS,
-    USER_COLUMNS,
-    account_row,
+    ACCOUNTS,
+    MEMBERS,
+    TEAMS,
+    USERS,
     account_rows,
-    member_rows,
-    team_row,
-    token_row,
-    user_row,
+    token_columns,
     user_rows,
     works,
 )
@@ -95,7 +90,7 @@ def list_accounts(gateway: Gateway) -> Shown:
     """List your account and those of your teams; operators and administrators see all."""
     found = gateway.ask("GET", "accounts")["accounts"]
     yield found
-    yield table_of(ACCOUNT_COLUMNS, map(account_row, found))
+    yield listing(found, ACCOUNTS)
 
 
 @accounts.answers("show")
@@ -120,7 +115,7 @@ def list_users(gateway: Gateway) -> Shown:
     """List all users; for operators and administrators."""
     found = gateway.ask("GET", "users")["users"]
     yield found
-    yield table_of(USER_COLUMNS, map(user_row, found))
+    yield listing(found, USERS)
 
 
 @users.answers("show")
@@ -180,7 +175,7 @@ def list_teams(gateway: Gateway) -> Shown:
     """List your teams; operators and administrators see all."""
     found = gateway.ask("GET", "teams")["teams"]
     yield found
-    yield table_of(TEAM_COLUMNS, map(team_row, found))
+    yield listing(found, TEAMS)
 
 
 @teams.answers("show")
@@ -230,7 +225,7 @@ def list_tokens(
     found = gateway.ask("GET", "tokens", user_id=user, account_id=account)["tokens"]
     shown = [one for one in found if everything or works(one, now)]
     yield shown
-    yield table_of(TOKEN_COLUMNS, (token_row(one, now) for one in shown))
+    yield listing(shown, token_columns(now))
     if len(shown) < len(found):
         yield f"{len(found) - len(shown)} more are revoked or expired; --all shows them"
 
@@ -305,5 +300,5 @@ def _user_shown(user: dict[str, Any]) -> Shown:
 
 def _team_shown(team: dict[str, Any]) -> Shown:
     yield team
-    yield table_of(TEAM_COLUMNS, [team_row(team)])
-    yield table_of(MEMBER_COLUMNS, member_rows(team))
+    yield listing([team], TEAMS)
+    yield listing(team.get("members") or [], MEMBERS)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -13,11 +14,8 @@ from wavepool_client.profiles import github_user
 from wavepool_client.ssh.keys import lines_of
 from wavepool_client.ssh.signing import signature_of
 from wavepool_client.terminal.output import say
-from wavepool_client.terminal.result_printing import table_of
-from wavepool_client.text.identity import KEY_COLUMNS, key_row
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from wavepool_client.terminal.result_printing import listing
+from wavepool_client.text.identity import KEYS
 
 app = Group(
     "Public SSH keys that may log in to your reservations, and for administrators those of other users.",
@@ -35,7 +33,7 @@ def list_keys(gateway: Gateway, *, user: UserOption = "") -> Shown:
     answer = gateway.ask("GET", "keys", user=user)
     yield answer
     if answer["keys"]:
-        yield table_of(KEY_COLUMNS, map(key_row, answer["keys"]))
+        yield listing(answer["keys"], KEYS)
     else:
         yield "no key; `wavepool keys add FILE` adds one"
     if answer.get("github_name"):

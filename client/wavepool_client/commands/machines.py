@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Mapping
+from typing import Annotated, Any
 
 import typer
 
@@ -11,19 +12,10 @@ from wavepool_client.commands.completion import complete_gpu_type, complete_mach
 from wavepool_client.commands.options import EndpointOption, Gateway, Group, Shown, TokenOption, YesOption, agrees
 from wavepool_client.errors import UnreachableError
 from wavepool_client.terminal.machine_progress import start_shown_on
-from wavepool_client.terminal.machine_report import (
-    MACHINE_COLUMNS,
-    OFFER_COLUMNS,
-    machine_row,
-    offer_row,
-    print_state,
-)
+from wavepool_client.terminal.machine_report import MACHINES, OFFERS, print_state
 from wavepool_client.terminal.output import notes, say
-from wavepool_client.terminal.result_printing import table_of
+from wavepool_client.terminal.result_printing import listing, table_of
 from wavepool_client.text.machines import OVER_STATES, READY_STATES, money_text, order_text, tariff_text
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 app = Group(
     "The machines of the pool.",
@@ -58,7 +50,7 @@ def list_machines(
     """List the machines, with the cost of each so far."""
     found = gateway.ask("GET", "machines", include_ended=everything)
     yield found["machines"]
-    yield table_of(MACHINE_COLUMNS, map(machine_row, found["machines"]))
+    yield listing(found["machines"], MACHINES)
     for refused in found.get("refused_providers", ()):
         yield f"provider {refused['provider']}: {refused['message']}"
     for stopped in found.get("stopped_sources", ()):
@@ -149,7 +141,7 @@ def offers(gateway: Gateway, *, gpu: GpuOption = "") -> Shown:
     """List the machines that can be rented now, cheapest per GPU first: their cost, and the price that users pay."""
     reported = gateway.ask("GET", "offers", gpu_type=gpu)
     yield reported
-    yield table_of(OFFER_COLUMNS, map(offer_row, reported["offers"]))
+    yield listing(reported["offers"], OFFERS)
     for failure in reported["failures"]:
         yield f"provider {failure['provider']} made no offers: {failure['message']}"
 

@@ -7,17 +7,19 @@ import sys
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, cast
+from typing import Annotated, Any
 
 import typer
 
 from wavepool_client.commands.options import Gateway, Group, Shown, answered
 from wavepool_client.errors import InputError
 from wavepool_client.terminal.output import results, say
-from wavepool_client.terminal.result_printing import table_of
+from wavepool_client.terminal.result_printing import listing, table_of
+from wavepool_client.text.columns import Column, written
 from wavepool_client.text.machines import dollars_text
 from wavepool_client.text.start_times import time_text
 
+_AMOUNT = written("amount_usd", dollars_text)
 AMOUNTS = {"granted": "granted_usd", "spent": "charged_usd", "held": "held_usd", "available": "available_usd"}
 
 FromOption = Annotated[
@@ -68,11 +70,8 @@ def costs(
         yield answer
         amounts = [(name, dollars_text(answer[field])) for name, field in AMOUNTS.items() if field in answer]
         yield table_of(("", ""), [("account", answer.get("account_name")), *amounts, ("alert", _alert(answer))])
-        rows = (
-            (time_text(p.get("create_time")), p.get("kind"), dollars_text(p.get("amount_usd")), p.get("description"))
-            for p in cast("list[dict[str, Any]]", answer.get("postings") or [])
-        )
-        yield table_of(("time", "kind", "amount", "what"), rows)
+        columns = {"time": written("create_time"), "kind": "kind", "amount": _AMOUNT, "what": "description"}
+        yield listing(answer.get("postings") or [], columns)
 
 
 @answered
@@ -126,11 +125,8 @@ def statement(
         ]
         if rows:
             yield table_of((name.replace("_", " "), "number", "charged"), rows)
-    lines = [
-        (_times(line), line["kind"], dollars_text(line["amount_usd"]), line["description"], line["reason"])
-        for line in answer["lines"]
-    ]
-    yield table_of(("time", "kind", "amount", "what", "why not more"), lines)
+    columns = {"time": _times, "kind": "kind", "amount": _AMOUNT, "what": "description", "why not more": "reason"}
+    yield listing(answer["lines"], columns)
 
 
 def _times(line: dict[str, Any]) -> str:
@@ -156,17 +152,14 @@ def list_grants(gateway: Gateway, *, account: AccountOption = "") -> Shown:
     """List an account's grants, newest first, with the rest of each."""
     found = gateway.ask("GET", "billing", "grants", account_id=account)["grants"]
     yield found
-    rows = [
-        (
-            time_text(one["create_time"]),
-            dollars_text(one["amount_usd"]),
-            dollars_text(one["remaining_usd"]),
-            time_text(one["expire_time"]) or "never",
-            one["description"],
-        )
-        for one in found
-    ]
-    yield table_of(("time", "granted", "left", "expires", "what"), rows)
+    columns: dict[str, Column] = {
+        "time": written("create_time"),
+        "granted": _AMOUNT,
+        "left": written("remaining_usd", dollars_text),
+        "expires": lambda grant: time_text(grant["expire_time"]) or "never",
+        "what": "description",
+    }
+    yield listing(found, columns)
 
 
 @grants.answers("add")
@@ -228,18 +221,15 @@ def list_budgets(gateway: Gateway) -> Shown:
     """List the budgets, with the amount spent of each."""
     found = gateway.ask("GET", "billing", "budgets")["budgets"]
     yield found
-    rows = [
-        (
-            one["id"],
-            f"{one['scope'].lower()} {one['subject_name']}",
-            one["period"].lower(),
-            dollars_text(one["limit_usd"]),
-            dollars_text(one["spent_usd"]),
-            "hard" if one["hard"] else "soft",
-        )
-        for one in found
-    ]
-    yield table_of(("id", "of", "period", "limit", "spent", "kind"), rows)
+    columns: dict[str, Column] = {
+        "id": "id",
+        "of": lambda budget: f"{budget['scope'].lower()} {budget['subject_name']}",
+        "period": written("period", str.lower),
+        "limit": written("limit_usd", dollars_text),
+        "spent": written("spent_usd", dollars_text),
+        "kind": lambda budget: "hard" if budget["hard"] else "soft",
+    }
+    yield listing(found, columns)
 
 
 @budgets.answers("set")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 import typer
@@ -9,7 +10,8 @@ import typer
 from wavepool_client.commands.completion import complete_gpu_type
 from wavepool_client.commands.options import Client, Group, Shown, answered, instant_with_zone
 from wavepool_client.terminal.output import results
-from wavepool_client.terminal.result_printing import table_of
+from wavepool_client.terminal.result_printing import listing, table_of
+from wavepool_client.text.columns import Column, written
 from wavepool_client.text.machines import dollars_text, seconds_text
 from wavepool_client.text.start_times import time_text
 
@@ -21,6 +23,13 @@ app = Group(
     "wavepool prices history MI300X --json",
 )
 
+PRICES: Mapping[str, Column] = {
+    "gpu": "text",
+    "price per hour": written("price_usd_per_hour", dollars_text),
+    "kind": lambda price: "spot" if price.get("spot") else "ordinary",
+    "since": written("start_time"),
+    "until": written("end_time"),
+}
 TypeArgument = Annotated[
     str, typer.Argument(metavar="TYPE", help="The GPU type, in any case.", autocompletion=complete_gpu_type)
 ]
@@ -32,7 +41,7 @@ def list_prices(gateway: Client) -> Shown:
     """List the GPU types that can be asked for, with their current prices."""
     found = gateway.prices()
     yield found
-    yield table_of(("gpu", "price per hour", "kind", "since", "until"), map(_row, found["prices"]))
+    yield listing(found["prices"], PRICES)
 
 
 @app.answers("set")
@@ -76,8 +85,7 @@ def history(
     """List past, current and planned prices."""
     found = gateway.price_history(gpu_type)
     yield found
-    columns = ("gpu", "price per hour", "kind", "since", "until", "set by")
-    yield table_of(columns, ((*_row(one), str(one.get("source")).lower()) for one in found))
+    yield listing(found, {**PRICES, "set by": written("source", str.lower)})
 
 
 @answered
@@ -136,9 +144,3 @@ def quote(
         f"A submission puts {dollars_text(found.get('hold_usd'))} on hold, the most that it can cost: "
         f"a run ends after {seconds_text(found.get('longest_run_seconds'))}. You pay for the time that it takes."
     )
-
-
-def _row(price: dict[str, Any]) -> tuple[object, ...]:
-    kind = "spot" if price.get("spot") else "ordinary"
-    dollars = dollars_text(price.get("price_usd_per_hour"))
-    return (price.get("text"), dollars, kind, time_text(price.get("start_time")), time_text(price.get("end_time")))

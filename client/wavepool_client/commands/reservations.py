@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -36,13 +37,14 @@ from wavepool_client.reservation_request import people_of
 from wavepool_client.ssh.config_files import remove_ended, write_configs
 from wavepool_client.terminal.output import is_on_terminal, notes, print_json, repeat, results, say
 from wavepool_client.terminal.progress import shown_on
-from wavepool_client.terminal.result_printing import table_of
+from wavepool_client.terminal.result_printing import listing, table_of
 from wavepool_client.text.availability import (
     AVAILABILITY_COLUMNS,
     CALENDAR_COLUMNS,
     availability_row,
     calendar_row,
 )
+from wavepool_client.text.columns import written
 from wavepool_client.text.counts import counted
 from wavepool_client.text.reservation_advice import advice
 from wavepool_client.text.reservation_events import TRACE_COLUMNS, narrate_reservation, narrate_with_time, trace_rows
@@ -57,9 +59,6 @@ from wavepool_client.text.reservations import (
     other_name_text,
     show_rows,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 app = Group(
     "Reservations: GPUs by the hour, over SSH.",
@@ -245,10 +244,9 @@ def usage(
     """Show GPU hours by day, user and GPU type: yours and your teams'; operators see those of all users."""
     found = client.ask("GET", "reservations", "usage", days=days)["usage"]
     yield found
-    rows = [
-        (one["day"], one["user"], one["gpu_type"], f"{one['gpu_hours']:.2f}", str(one["reservations"])) for one in found
-    ]
-    yield table_of(("day", "user", "GPU type", "GPU hours", "reservations"), rows)
+    hours = written("gpu_hours", "{:.2f}".format)
+    columns = {"day": "day", "user": "user", "GPU type": "gpu_type", "GPU hours": hours, "reservations": "reservations"}
+    yield listing(found, columns)
 
 
 @app.answers("calendar", "wavepool reservations calendar -t MI300X")

@@ -8,6 +8,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from wavepool_client.terminal.output import results
+from wavepool_client.text.columns import Column, Fields
 from wavepool_client.text.counts import counted
 from wavepool_client.text.machines import cost_text
 from wavepool_client.text.narration import format_milliseconds, format_number, not_converged
@@ -17,7 +18,7 @@ from wavepool_client.text.samples import sample_text
 from wavepool_client.text.timing import is_measured, plus_minus, timing_colour, timing_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from wavepool_client.outcome import Result
 
@@ -60,6 +61,12 @@ def table_of(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Table:
     for row in rows:
         table.add_row(*("-" if cell is None or cell == "" else escape(str(cell)) for cell in row))
     return table
+
+
+def listing(items: Iterable[Fields], columns: Mapping[str, Column]) -> Table:
+    """A table with a line for each item; a column has the item's field of that name, or what its function says."""
+    rows = ([item.get(one) if isinstance(one, str) else one(item) for one in columns.values()] for item in items)
+    return table_of(tuple(columns), rows)
 
 
 def _tests(result: Result) -> str:

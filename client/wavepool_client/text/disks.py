@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Mapping
+from typing import cast
 
+from wavepool_client.text.columns import Column, Fields, written
 from wavepool_client.text.counts import counted
 from wavepool_client.text.start_times import time_text
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import tzinfo
-
-Fields = dict[str, Any]
-
-CONTENT_COLUMNS = ("path", "size", "changed")
-USAGE_COLUMNS = ("name", "state", "last snapshot", "snapshots", "at most in all", "limit")
-LIST_COLUMNS = ("name", "state", "size", "limit", "files", "safe until", "last used", "reservation")
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 _STEP = 1024
 
@@ -31,47 +24,11 @@ def size_text(number: object) -> str:
     return f"{amount:.0f} {units[0]}" if units[0] == "B" else f"{amount:.1f} {units[0]}"
 
 
-def list_row(disk: Fields, zone: tzinfo | None = None) -> Sequence[object]:
-    """The line of a disk."""
-    snapshots = cast("list[Fields]", disk.get("snapshots") or [])
-    last = snapshots[-1] if snapshots else {}
-    return (
-        disk.get("name"),
-        state_text(disk, zone),
-        size_text(last.get("size_bytes", 0)),
-        size_text(disk.get("size_limit_bytes")),
-        str(last.get("files", 0)),
-        time_text(disk.get("safe_time"), zone),
-        time_text(disk.get("last_used_time"), zone),
-        disk.get("reservation_id"),
-    )
-
-
-def state_text(disk: Fields, zone: tzinfo | None = None) -> str:
+def state_text(disk: Fields) -> str:
     """What becomes of it now."""
     state = str(disk.get("state") or "").replace("_", " ")
-    removed = time_text(disk.get("remove_time"), zone)
+    removed = time_text(disk.get("remove_time"))
     return f"{state}, removed {removed}" if removed else state
-
-
-def content_row(file: Fields, zone: tzinfo | None = None) -> Sequence[object]:
-    """The line of a file."""
-    path = str(file.get("path") or "")
-    size = "" if path.endswith("/") else size_text(file.get("size_bytes"))
-    return path, size, time_text(file.get("time"), zone)
-
-
-def usage_row(disk: Fields, zone: tzinfo | None = None) -> Sequence[object]:
-    """How much is on a disk. Its snapshots share what they have in common, so the sum is the most that they take."""
-    snapshots = cast("list[Fields]", disk.get("snapshots") or [])
-    return (
-        disk.get("name"),
-        state_text(disk, zone),
-        size_text(disk.get("size_bytes") or 0),
-        str(len(snapshots)),
-        size_text(sum(int(one.get("size_bytes") or 0) for one in snapshots)),
-        size_text(disk.get("size_limit_bytes")),
-    )
 
 
 def snapshot_text(taken: Fields) -> str:
@@ -102,3 +59,42 @@ def disk_text(disk: Fields) -> str:
     safe = time_text(disk.get("safe_time"))
     what = f"{size_text(disk.get('size_bytes') or 0)} as of {safe}" if safe else "empty"
     return f"{disk.get('name')}: {what}"
+
+
+def _snapshots(disk: Fields) -> list[Fields]:
+    return cast("list[Fields]", disk.get("snapshots") or [])
+
+
+def _last(disk: Fields) -> Fields:
+    return (_snapshots(disk) or [{}])[-1]
+
+
+def _file_size(file: Fields) -> str:
+    return "" if str(file.get("path")).endswith("/") else size_text(file.get("size_bytes"))
+
+
+def _most_size(disk: Fields) -> str:
+    """The most that its snapshots take: they share what they have in common."""
+    return size_text(sum(int(one.get("size_bytes") or 0) for one in _snapshots(disk)))
+
+
+_LIMIT = written("size_limit_bytes", size_text)
+DISKS: Mapping[str, Column] = {
+    "name": "name",
+    "state": state_text,
+    "size": lambda disk: size_text(_last(disk).get("size_bytes", 0)),
+    "limit": _LIMIT,
+    "files": lambda disk: _last(disk).get("files", 0),
+    "safe until": written("safe_time"),
+    "last used": written("last_used_time"),
+    "reservation": "reservation_id",
+}
+CONTENT: Mapping[str, Column] = {"path": "path", "size": _file_size, "changed": written("time")}
+USAGE: Mapping[str, Column] = {
+    "name": "name",
+    "state": state_text,
+    "last snapshot": lambda disk: size_text(disk.get("size_bytes") or 0),
+    "snapshots": lambda disk: len(_snapshots(disk)),
+    "at most in all": _most_size,
+    "limit": _LIMIT,
+}

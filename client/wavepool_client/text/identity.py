@@ -2,30 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, cast
 
+from wavepool_client.text.columns import Column, Fields, written
 from wavepool_client.text.machines import dollars_text
 from wavepool_client.text.start_times import time_text
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-Fields = dict[str, Any]
-
-ACCOUNT_COLUMNS = ("name", "id", "owner", "created")
-USER_COLUMNS = ("name", "id", "role", "email", "state", "created")
-TEAM_COLUMNS = ("name", "id", "account", "created")
-MEMBER_COLUMNS = ("member", "level", "from")
-KEY_COLUMNS = ("name", "type", "fingerprint", "id", "added")
-TOKEN_COLUMNS = ("id", "name", "secret", "user", "charges", "scopes", "state", "created")
-
 CREDIT = {"granted": "granted_usd", "spent": "charged_usd", "held": "held_usd", "available": "available_usd"}
-
-
-def account_row(account: Fields) -> Sequence[object]:
-    """One line of the list of accounts."""
-    return (account.get("name"), account.get("id"), owner_text(account), day_text(account.get("create_time")))
 
 
 def account_rows(account: Fields) -> Sequence[tuple[str, object]]:
@@ -37,18 +21,6 @@ def account_rows(account: Fields) -> Sequence[tuple[str, object]]:
 def owner_text(account: Fields) -> str:
     """Whose an account is, for example `team compilers`."""
     return f"{account['owner']} {account.get('owner_name')}" if account.get("owner") else "no owner"
-
-
-def user_row(user: Fields) -> Sequence[object]:
-    """One line of the list of users."""
-    return (
-        user.get("name"),
-        user.get("id"),
-        user.get("role"),
-        user.get("email"),
-        _state(user),
-        day_text(user.get("create_time")),
-    )
 
 
 def user_rows(user: Fields) -> Sequence[tuple[str, object]]:
@@ -64,39 +36,6 @@ def user_rows(user: Fields) -> Sequence[tuple[str, object]]:
         ("on GitHub", user.get("github_name")),
         ("created", day_text(user.get("create_time"))),
     ]
-
-
-def team_row(team: Fields) -> Sequence[object]:
-    """One line of the list of teams."""
-    return (team.get("name"), team.get("id"), team.get("account_id"), day_text(team.get("create_time")))
-
-
-def member_rows(team: Fields) -> Sequence[Sequence[object]]:
-    """The members of a team."""
-    members = cast("list[Fields]", team.get("members") or [])
-    return [
-        (one.get("user_name"), one.get("level"), "sign-in" if one.get("from_sign_in") else "hand") for one in members
-    ]
-
-
-def token_row(token: Fields, now: datetime) -> Sequence[object]:
-    """One line of the list of tokens."""
-    return (
-        token.get("id"),
-        token.get("name"),
-        f"{token.get('prefix')}…",
-        token.get("user_name"),
-        token.get("account_name"),
-        ", ".join(cast("list[str]", token.get("scopes") or [])) or "all of the role",
-        token_state(token, now),
-        day_text(token.get("create_time")),
-    )
-
-
-def key_row(key: Fields) -> Sequence[object]:
-    """One line of the list of SSH keys."""
-    created = day_text(key.get("create_time"))
-    return (key.get("name"), key.get("type"), key.get("fingerprint"), key.get("id"), created)
 
 
 def token_state(token: Fields, now: datetime) -> str:
@@ -131,3 +70,42 @@ def _instant(time: object) -> datetime | None:
     except ValueError:
         return None
     return instant.replace(tzinfo=UTC) if instant is not None and instant.tzinfo is None else instant
+
+
+_CREATED = written("create_time", day_text)
+ACCOUNTS: Mapping[str, Column] = {"name": "name", "id": "id", "owner": owner_text, "created": _CREATED}
+USERS: Mapping[str, Column] = {
+    "name": "name",
+    "id": "id",
+    "role": "role",
+    "email": "email",
+    "state": _state,
+    "created": _CREATED,
+}
+TEAMS: Mapping[str, Column] = {"name": "name", "id": "id", "account": "account_id", "created": _CREATED}
+MEMBERS: Mapping[str, Column] = {
+    "member": "user_name",
+    "level": "level",
+    "from": lambda member: "sign-in" if member.get("from_sign_in") else "hand",
+}
+KEYS: Mapping[str, Column] = {
+    "name": "name",
+    "type": "type",
+    "fingerprint": "fingerprint",
+    "id": "id",
+    "added": _CREATED,
+}
+
+
+def token_columns(now: datetime) -> Mapping[str, Column]:
+    """The columns of tokens, with what each is worth at `now`."""
+    return {
+        "id": "id",
+        "name": "name",
+        "secret": lambda token: f"{token.get('prefix')}…",
+        "user": "user_name",
+        "charges": "account_name",
+        "scopes": lambda token: ", ".join(token.get("scopes") or []) or "all of the role",
+        "state": lambda token: token_state(token, now),
+        "created": _CREATED,
+    }
