@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 from typing import Any
 
 import grpc
 
 from servicekit.request_id import METADATA_KEY, current_request_id
 from servicekit.rpc.credentials import ServiceCredentials
-from servicekit.rpc.renewed_channel import RenewedChannel
 from servicekit.rpc.tls import Certificates, TlsFiles, client_credentials, dns_name
 
 MAX_MESSAGE_BYTES = 16 * 1024 * 1024
@@ -61,47 +61,49 @@ OPTIONS: tuple[tuple[str, int | str], ...] = (
 )
 
 
-class _SignedChannel(grpc.aio.Channel):
-    """A channel whose calls have the request id and the metadata of credentials.
+class _Channel(grpc.aio.Channel):
+    """A channel whose calls have the request id and the metadata of credentials, and which may be opened again.
 
-    grpc's interceptors would do the same, but make a task of their own for each call.
+    grpc's interceptors would sign, too, but make a task of their own for each call. `current` gives the connection that
+    the next call is to use: gRPC for Python has no credentials of clients that change. Calls in flight end on the
+    connection that they began on, which lasts as long as they do.
     """
 
-    def __init__(self, channel: grpc.aio.Channel, credentials: ServiceCredentials | None) -> None:
-        self._channel = channel
+    def __init__(self, current: Callable[[], grpc.aio.Channel], credentials: ServiceCredentials | None) -> None:
+        self._current = current
         self._credentials = credentials
 
     def unary_unary(self, *args: Any, **options: Any) -> Any:  # noqa: ANN401 - as grpc passes them
         """A method with one request and one answer."""
-        return self._signed(self._channel.unary_unary(*args, **options))
+        return self._method("unary_unary", *args, **options)
 
     def unary_stream(self, *args: Any, **options: Any) -> Any:  # noqa: ANN401 - as grpc passes them
         """A method that streams its answers."""
-        return self._signed(self._channel.unary_stream(*args, **options))
+        return self._method("unary_stream", *args, **options)
 
     def stream_unary(self, *args: Any, **options: Any) -> Any:  # noqa: ANN401 - as grpc passes them
         """A method that streams its requests."""
-        return self._signed(self._channel.stream_unary(*args, **options))
+        return self._method("stream_unary", *args, **options)
 
     def stream_stream(self, *args: Any, **options: Any) -> Any:  # noqa: ANN401 - as grpc passes them
         """A method that streams both ways."""
-        return self._signed(self._channel.stream_stream(*args, **options))
+        return self._method("stream_stream", *args, **options)
 
     def get_state(self, try_to_connect: bool = False) -> grpc.ChannelConnectivity:  # noqa: FBT001, FBT002 - grpc's own
         """The state of the connection."""
-        return self._channel.get_state(try_to_connect)
+        return self._current().get_state(try_to_connect)
 
     async def wait_for_state_change(self, last_observed_state: grpc.ChannelConnectivity) -> None:
         """Waits until the state of the connection changes."""
-        await self._channel.wait_for_state_change(last_observed_state)
+        await self._current().wait_for_state_change(last_observed_state)
 
     async def channel_ready(self) -> None:
         """Waits until the connection stands."""
-        await self._channel.channel_ready()
+        await self._current().channel_ready()
 
     async def close(self, grace: float | None = None) -> None:
         """Ends all calls after `grace` seconds, and the connection."""
-        await self._channel.close(grace)
+        await self._current().close(grace)
 
     async def __aenter__(self) -> grpc.aio.Channel:
         return self
@@ -109,14 +111,18 @@ class _SignedChannel(grpc.aio.Channel):
     async def __aexit__(self, *_: object) -> None:
         await self.close()
 
-    def _signed(self, method: Callable[..., Any]) -> Callable[..., Any]:
+    def _method(self, shape: str, *args: object, **options: object) -> Callable[..., Any]:
+        @lru_cache(maxsize=1)
+        def method_on(channel: grpc.aio.Channel) -> Callable[..., Any]:
+            return getattr(channel, shape)(*args, **options)
+
         def call(*request: Any, metadata: Iterable[Any] | None = None, **how: Any) -> Any:  # noqa: ANN401 - as grpc passes them
             signed = [*(metadata or ())]
             if request_id := current_request_id():
                 signed.append((METADATA_KEY, request_id))
             if self._credentials:
                 signed += self._credentials.metadata()
-            return method(*request, metadata=signed, **how)
+            return method_on(self._current())(*request, metadata=signed, **how)
 
         return call
 
@@ -161,11 +167,14 @@ def open_channel(target: str, credentials: ServiceCredentials | None = None, ser
     tls = credentials.tls if credentials else None
     options = (*(dict(OPTIONS) | LEAVING).items(),) if credentials else OPTIONS
     if not tls:
-        return _SignedChannel(grpc.aio.insecure_channel(target, options=options), credentials)
+        plain = grpc.aio.insecure_channel(target, options=options)
+        return _Channel(lambda: plain, credentials)
     options = (*options, ("grpc.ssl_target_name_override", dns_name(server)))
 
+    @lru_cache(maxsize=1)
     def opened(certificates: Certificates) -> grpc.aio.Channel:
         explainer = _Explainer(tls, server)
         return grpc.aio.secure_channel(target, client_credentials(certificates), options, interceptors=[explainer])
 
-    return _SignedChannel(RenewedChannel(tls, opened), credentials)
+    opened(tls.current())
+    return _Channel(lambda: opened(tls.current()), credentials)
