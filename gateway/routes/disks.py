@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import grpc
 from fastapi import APIRouter, Path, Query
 from wavepool.billing.v1.identity_pb2 import GetUserRequest
 from wavepool.scheduler.v1 import disks_pb2 as pb
@@ -14,7 +13,6 @@ from gateway.dependencies import Gateway, TheAccount, TheGateway, TheSubmitter
 from gateway.http.errors import Problem, ProblemError
 from gateway.http.json_route import JsonRoute
 from gateway.http.route_docs import problems
-from gateway.http.rpc_status import problem_of_rpc
 from gateway.reservations.disks import (
     Disk,
     DiskContent,
@@ -107,11 +105,7 @@ async def take_disk_snapshot(
 ) -> TakenSnapshot:
     """Take a snapshot of a disk that an active reservation uses. It is complete once this answers."""
     request = pb.SnapshotDiskRequest(user_id=await _owner(gateway, caller, user_id), name=name)
-    try:
-        answer = await gateway.upstreams.disks.SnapshotDisk(request, timeout=SNAPSHOT_SECONDS)
-    except grpc.aio.AioRpcError as error:
-        raise ProblemError(problem_of_rpc(error)) from error
-    return taken_of(answer)
+    return taken_of(await gateway.upstreams.disks.SnapshotDisk(request, timeout=SNAPSHOT_SECONDS))
 
 
 async def _owner(gateway: Gateway, caller: Caller, user_id: str) -> str:

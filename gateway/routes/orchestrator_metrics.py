@@ -12,10 +12,10 @@ from wavepool.vmpool.v1.vmpool_pb2 import GetPoolMetricsRequest, ListMachinesReq
 
 from gateway.auth import Caller
 from gateway.dependencies import Gateway, TheAccount, TheGateway
-from gateway.machines.views import machine_of
 from gateway.money.views import cost_note
 from gateway.submissions.seed_schemas import OrchestratorMetrics, VmPoolEntry
 from gateway.upstreams import CALL_TIMEOUT_SECONDS
+from gateway.words.shown import shown
 from vocabulary.money import dollars_of
 
 router = APIRouter(tags=["metrics"])
@@ -37,23 +37,21 @@ async def get_metrics(account: TheAccount, gateway: TheGateway) -> OrchestratorM
         to.vmpool.ListMachines(ListMachinesRequest(), timeout=timeout),
     )
     granted_micros, spent_micros, remaining_micros, charged_micros = money
-    return OrchestratorMetrics(
+    return shown(
+        OrchestratorMetrics,
+        pool,
+        queue,
         total_cost_usd=dollars_of(spent_micros),
         charged_usd=dollars_of(charged_micros),
         cost_note=cost_note(spent_micros, charged_micros, machines.machines),
         remaining_credits_usd=dollars_of(remaining_micros),
         credits_used_pct=100 * spent_micros / granted_micros if granted_micros else 0.0,
         tasks_completed=queue.finished_jobs,
-        cold_starts=pool.cold_starts,
-        warm_reuses=pool.warm_reuses,
         total_vms=pool.total_machines,
         active_vms=pool.active_machines,
         busy_vms=pool.busy_machines,
-        idle_seconds=pool.idle_seconds,
         vm_cost_usd=dollars_of(pool.cost_micros),
-        vm_pool=[VmPoolEntry(**machine_of(machine).model_dump()) for machine in machines.machines],
-        queued_jobs=queue.queued_jobs,
-        running_jobs=queue.running_jobs,
+        vm_pool=[shown(VmPoolEntry, machine) for machine in machines.machines],
     )
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from typing import Annotated
 
-import grpc
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 from wavepool.billing.v1 import projections_pb2
@@ -14,7 +13,6 @@ from wavepool.billing.v1.projections_pb2 import ListScenariosRequest, ProjectCos
 from gateway.dependencies import TheAccount, TheGateway
 from gateway.http.errors import Problem, ProblemError
 from gateway.http.route_docs import problems
-from gateway.http.rpc_status import problem_of_rpc
 from gateway.upstreams import CALL_TIMEOUT_SECONDS
 from gateway.words.shown import shown
 from vocabulary.money import dollars_of
@@ -128,13 +126,10 @@ async def get_projections(
         raise ProblemError(Problem(403, "The operator's costs need the token of an operator."))
     own = ProjectCostsRequest(account_id="" if operator else account.account_id)
     billing = gateway.upstreams.projections
-    try:
-        scenarios, history = await asyncio.gather(
-            billing.ListScenarios(ListScenariosRequest(gpu_type=gpu_type), timeout=CALL_TIMEOUT_SECONDS),
-            billing.ProjectCosts(own, timeout=CALL_TIMEOUT_SECONDS),
-        )
-    except grpc.aio.AioRpcError as error:
-        raise ProblemError(problem_of_rpc(error)) from error
+    scenarios, history = await asyncio.gather(
+        billing.ListScenarios(ListScenariosRequest(gpu_type=gpu_type), timeout=CALL_TIMEOUT_SECONDS),
+        billing.ProjectCosts(own, timeout=CALL_TIMEOUT_SECONDS),
+    )
     return projections_of(scenarios, history)
 
 

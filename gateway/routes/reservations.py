@@ -340,12 +340,7 @@ async def get_availability(
 ) -> schemas.Availability:
     """Show what could be reserved now, and the expected wait for 1, 2, 4 and 8 GPUs."""
     request = pb.GetAvailabilityRequest(gpu_type=gpu_type)
-    try:
-        return availability_of(
-            await gateway.upstreams.reservations.GetAvailability(request, timeout=CALL_TIMEOUT_SECONDS)
-        )
-    except grpc.aio.AioRpcError as error:
-        raise ProblemError(problem_of_rpc(error)) from error
+    return availability_of(await gateway.upstreams.reservations.GetAvailability(request, timeout=CALL_TIMEOUT_SECONDS))
 
 
 def _accounts_of(caller: Caller) -> list[str]:

@@ -15,7 +15,7 @@ from gateway.http.address_limit import address_of
 from gateway.http.json_route import JsonRoute
 from gateway.http.route_docs import SIGN_IN_FAILURES, problems
 from gateway.upstreams import CALL_TIMEOUT_SECONDS
-from gateway.words.proto_time import instant_of
+from gateway.words.shown import shown
 
 router = APIRouter(prefix="/sign-in", tags=["sign-in"], route_class=JsonRoute)
 
@@ -88,16 +88,7 @@ class SignedIn(BaseModel):
 async def get_sign_in_options(gateway: TheGateway) -> SignInOptions:
     """Find out whether and where people can sign in. This needs no token."""
     answer = await gateway.upstreams.sign_in.GetSignInOptions(GetSignInOptionsRequest(), timeout=CALL_TIMEOUT_SECONDS)
-    return SignInOptions(
-        enabled=answer.enabled,
-        issuer=answer.issuer,
-        client_id=answer.client_id,
-        scopes=list(answer.scopes),
-        authorization_endpoint=answer.authorization_endpoint,
-        device_authorization_endpoint=answer.device_authorization_endpoint,
-        token_endpoint=answer.token_endpoint,
-        public_problems=gateway.settings.public_problems,
-    )
+    return shown(SignInOptions, answer, public_problems=gateway.settings.public_problems)
 
 
 @router.post("", status_code=201, responses=SIGN_IN_FAILURES)
@@ -108,4 +99,4 @@ async def sign_in(body: SignInRequest, request: Request, gateway: TheGateway) ->
     """
     gateway.address_limits.sign_ins.count(address_of(request))
     answer = await gateway.upstreams.sign_in.SignIn(body.call(), timeout=CALL_TIMEOUT_SECONDS)
-    return SignedIn(id=answer.token_id, token=answer.token, expire_time=instant_of(answer.expire_time))
+    return shown(SignedIn, answer)

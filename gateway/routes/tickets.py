@@ -16,7 +16,7 @@ from gateway.http.errors import FieldError, Problem, ProblemError
 from gateway.http.json_route import JsonRoute
 from gateway.http.ticket import PREFIX, address_of, parted, with_ticket
 from gateway.routes.identity_calls import call
-from gateway.words.proto_time import instant_of
+from gateway.words.shown import shown
 
 router = APIRouter(prefix="/tickets", tags=["tokens"], route_class=JsonRoute)
 
@@ -54,11 +54,7 @@ async def create_ticket(body: TicketRequest, request: Request, caller: TheCaller
     path, _, query = body.path.partition("?")
     order = CreateTicketRequest(caller_token_id=caller.token_id, address=address_of(path, query))
     answer = await call(gateway.upstreams.identity.CreateTicket, order, {"address": "path"})
-    return NewTicket(
-        ticket=answer.ticket,
-        expire_time=instant_of(answer.expire_time),
-        url=with_ticket(order.address, answer.ticket),
-    )
+    return shown(NewTicket, answer, url=with_ticket(order.address, answer.ticket))
 
 
 def fault_of(path: str) -> str:

@@ -85,17 +85,14 @@ async def job_of(upstreams: Upstreams, caller: Caller, job_id: str, *, or_shared
 
 
 async def update(upstreams: Upstreams, caller: Caller, job_id: str, change: SubmissionChange) -> Job:
-    """Changes a job of an account that the caller may see. Raises ProblemError."""
+    """Changes a job of an account that the caller may see."""
     request = UpdateJobRequest(
         account_ids=sorted(caller.visible_account_ids),
         job_id=job_id,
         name=change.name,
         visibility=change.visibility.number if change.visibility else None,
     )
-    try:
-        return (await upstreams.scheduler.UpdateJob(request, timeout=CALL_TIMEOUT_SECONDS)).job
-    except grpc.aio.AioRpcError as error:
-        raise ProblemError(problem_of_rpc(error)) from error
+    return (await upstreams.scheduler.UpdateJob(request, timeout=CALL_TIMEOUT_SECONDS)).job
 
 
 async def cancel(upstreams: Upstreams, caller: Caller, job_id: str) -> Job:

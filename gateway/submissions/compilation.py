@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import zlib
 
-import grpc
 from wavepool.executor.v1.run_event_pb2 import Compiled
 from wavepool.scheduler.v1.scheduler_pb2 import Job, WatchJobRequest
 
-from gateway.http.errors import ProblemError
-from gateway.http.rpc_status import problem_of_rpc
 from gateway.upstreams import CALL_TIMEOUT_SECONDS, Upstreams
 from vocabulary.limits import MAX_LISTING_BYTES
 
 
 async def compiled_of(upstreams: Upstreams, job: Job) -> Compiled | None:
-    """The COMPILED event of the job's last attempt; None if there is none yet. Raises ProblemError."""
+    """The COMPILED event of the job's last attempt; None if there is none yet."""
     found: Compiled | None = None
     if job.last_seq == 0:
         return found
@@ -27,8 +24,6 @@ async def compiled_of(upstreams: Upstreams, job: Job) -> Compiled | None:
                 found = response.event.run.compiled
             if response.event.seq >= job.last_seq:
                 break
-    except grpc.aio.AioRpcError as error:
-        raise ProblemError(problem_of_rpc(error)) from error
     finally:
         call.cancel()
     return found
