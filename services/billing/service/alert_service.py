@@ -11,6 +11,7 @@ from wavepool.billing.v1 import alerts_pb2 as pb
 from wavepool.billing.v1 import alerts_pb2_grpc
 
 from servicekit.clock import Clock
+from servicekit.rpc.proto_of import proto_of
 from services.billing.alert_rules.rule import Severity
 from services.billing.alerts.channels.channel import TEST, Notice
 from services.billing.alerts.channels.plugins import NamedChannel
@@ -73,10 +74,7 @@ class AlertServicer(alerts_pb2_grpc.AlertServiceServicer):
         times = self._evaluator.last_reading_time
         return pb.ListAlertRulesResponse(
             rules=[wire.rule_to_proto(rule, times.get(name)) for name, rule in self._evaluator.rules.items()],
-            channels=[
-                pb.AlertChannel(name=one.name, kind=one.kind, least_severity=wire.SEVERITIES[one.least_severity])
-                for one in self._channels.values()
-            ],
+            channels=[proto_of(pb.AlertChannel, one) for one in self._channels.values()],
         )
 
     async def SendTestAlert(self, request: pb.SendTestAlertRequest, context: Context) -> pb.SendTestAlertResponse:

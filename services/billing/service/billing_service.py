@@ -13,6 +13,7 @@ from wavepool.billing.v1 import billing_pb2_grpc
 
 from servicekit.clock import Clock
 from servicekit.rpc.access import current_caller
+from servicekit.rpc.proto_of import proto_of
 from services.billing.alerts import money_metrics
 from services.billing.alerts.money_source import MoneySource
 from services.billing.errors import (
@@ -24,7 +25,7 @@ from services.billing.errors import (
     NotCoveredError,
 )
 from services.billing.ledger import books, budgets, machine_usage
-from services.billing.ledger.budgets import Scope
+from services.billing.ledger.budgets import Period, Scope
 from services.billing.ledger.wanted_time import WantedTime
 from services.billing.prices.price_list import PriceList
 from services.billing.prices.quote import sized
@@ -45,7 +46,7 @@ from services.billing.store.ticket_store import TicketStore
 from services.billing.store.token_store import TokenStore
 from services.billing.store.user_store import UserStore
 from services.billing.wire import billing as wire
-from services.billing.wire.fields import optional_instant, page_token_from_proto
+from services.billing.wire.fields import member_from_proto, optional_instant, page_token_from_proto
 from vocabulary.money import WHOLE_GPU, Tariff
 
 Context = grpc.aio.ServicerContext[object, object]
@@ -201,15 +202,16 @@ class BillingServicer(billing_pb2_grpc.BillingServiceServicer):
     async def ListGrants(self, request: pb.ListGrantsRequest, context: Context) -> pb.ListGrantsResponse:
         """Lists an account's grants."""
         grants = await self._ledger.grants_of(await self._accounts.id_of(request.account_id))
-        return pb.ListGrantsResponse(grants=[wire.grant_to_proto(grant) for grant in grants])
+        return proto_of(pb.ListGrantsResponse, grants=grants)
 
     async def SetBudget(self, request: pb.SetBudgetRequest, context: Context) -> pb.SetBudgetResponse:
         """Sets a budget."""
         wanted = request.budget
-        scope = wire.scope_from_proto(wanted.scope)
+        scope = member_from_proto("scope", wanted.scope, pb.BudgetScope, Scope)
+        period = member_from_proto("period", wanted.period, pb.BudgetPeriod, Period)
         subject = await self._subject(scope, budgets.check_subject(scope, wanted.subject))
         limit = budgets.check_limit(wanted.limit_micros)
-        budget = await self._budgets.set(scope, subject, wire.period_from_proto(wanted.period), limit, hard=wanted.hard)
+        budget = await self._budgets.set(scope, subject, period, limit, hard=wanted.hard)
         return pb.SetBudgetResponse(budget_id=budget.budget_id)
 
     async def ListBudgets(self, request: pb.ListBudgetsRequest, context: Context) -> pb.ListBudgetsResponse:

@@ -7,7 +7,7 @@ from wavepool.billing.v1 import identity_pb2 as pb
 from wavepool.billing.v1 import identity_pb2_grpc
 
 from servicekit.clock import Clock
-from servicekit.rpc.proto_time import instant_to_proto
+from servicekit.rpc.proto_of import proto_of
 from services.billing.errors import (
     AccountNotFoundError,
     InvalidFieldError,
@@ -19,8 +19,8 @@ from services.billing.errors import (
 from services.billing.identity import account, api_token, ticket
 from services.billing.identity.caller import Caller
 from services.billing.identity.rights import Role, Scope, scopes_from_words
-from services.billing.identity.team import Team
-from services.billing.identity.user import ProfileVisibility, check_email, check_github_name
+from services.billing.identity.team import MemberLevel, Team
+from services.billing.identity.user import Notify, ProfileVisibility, check_email, check_github_name
 from services.billing.keys.github_claims import GithubClaims
 from services.billing.keys.key_resolver import KeyResolver
 from services.billing.service.billing_service import Stores
@@ -29,6 +29,7 @@ from services.billing.service.notice_orders import NoticeOrders
 from services.billing.service.own_user import own_user
 from services.billing.service.token_orders import TokenOrders
 from services.billing.wire import identity as wire
+from services.billing.wire.fields import member_from_proto
 from services.billing.wire.identity import reference_from_proto as reference
 
 Context = grpc.aio.ServicerContext[object, object]
@@ -76,7 +77,7 @@ class IdentityServicer(identity_pb2_grpc.IdentityServiceServicer):
         caller = await self._caller(request.caller_token_id)
         address = ticket.check_address(request.address)
         secret, expire_time = await self._tickets.create(caller.token.token_id, address)
-        return pb.CreateTicketResponse(ticket=secret, expire_time=instant_to_proto(expire_time))
+        return proto_of(pb.CreateTicketResponse, ticket=secret, expire_time=expire_time)
 
     async def UseTicket(self, request: pb.UseTicketRequest, context: Context) -> pb.UseTicketResponse:
         """Uses a ticket up."""
@@ -90,7 +91,7 @@ class IdentityServicer(identity_pb2_grpc.IdentityServiceServicer):
     async def GetRole(self, request: pb.GetRoleRequest, context: Context) -> pb.GetRoleResponse:
         """Gets a user's role."""
         user = await self._users.get(reference("user_id", request.user_id))
-        return pb.GetRoleResponse(role=wire.role_to_proto(user))
+        return proto_of(pb.GetRoleResponse, role=None if user.disable_time else user.role)
 
     async def ListNames(self, request: pb.ListNamesRequest, context: Context) -> pb.ListNamesResponse:
         """Lists the names of users."""
@@ -105,7 +106,7 @@ class IdentityServicer(identity_pb2_grpc.IdentityServiceServicer):
         grant_micros = account.check_first_grant(request.grant_micros)
         user = await self._users.create(name, wire.role_from_proto(request.role) or Role.USER, email)
         await self._first_grant(user.account_id, grant_micros)
-        return pb.CreateUserResponse(user=wire.user_to_proto(user))
+        return proto_of(pb.CreateUserResponse, user=user)
 
     async def GetUser(self, request: pb.GetUserRequest, context: Context) -> pb.GetUserResponse:
         """Gets a user."""
@@ -113,14 +114,14 @@ class IdentityServicer(identity_pb2_grpc.IdentityServiceServicer):
         user = await self._users.get(reference("user", request.user))
         if user.user_id != caller.user.user_id and not caller.sees_everything:
             raise UserNotFoundError(request.user)
-        return pb.GetUserResponse(user=wire.user_to_proto(user))
+        return proto_of(pb.GetUserResponse, user=user)
 
     async def ListUsers(self, request: pb.ListUsersRequest, context: Context) -> pb.ListUsersResponse:
         """Lists all users."""
         caller = await self._caller(request.caller_token_id)
         if not caller.sees_everything:
             caller.require(Scope.OPERATE)
-        return pb.ListUsersResponse(users=[wire.user_to_proto(user) for user in await self._users.list_all()])
+        return proto_of(pb.ListUsersResponse, users=await self._users.list_all())
 
     async def UpdateUser(self, request: pb.UpdateUserRequest, context: Context) -> pb.UpdateUserResponse:
         """Changes a user."""
@@ -132,7 +133,7 @@ class IdentityServicer(identity_pb2_grpc.IdentityServiceServicer):
             disabled=request.disabled if request.HasField("disabled") else None,
             github_name=check_github_name(request.github_name) if request.HasField("github_name") else None,
         )
-        return pb.UpdateUserResponse(user=wire.user_to_proto(user))
+        return proto_of(pb.UpdateUserResponse, user=user)
 
     async def CreateTeam(self, request: pb.CreateTeamRequest, context: Context) -> pb.CreateTeamResponse:
         """Adds a team."""
@@ -158,7 +159,7 @@ class IdentityServicer(identity_pb2_grpc.IdentityServiceServicer):
         caller = await self._caller(request.caller_token_id)
         team = await self._team(caller, request.team)
         caller.require_lead_of(team)
-        level = wire.level_from_proto(request.level)
+        level = member_from_proto("level", request.level or pb.MEMBER_LEVEL_MEMBER, pb.MemberLevel, MemberLevel)
         user = await self._users.get(reference("user", request.user))
         changed = await self._teams.add_member(team.team_id, user.user_id, level)
         return pb.AddTeamMemberResponse(team=wire.team_to_proto(changed))
@@ -181,14 +182,14 @@ class IdentityServicer(identity_pb2_grpc.IdentityServiceServicer):
         """Lists the caller's accounts."""
         caller = await self._caller(request.caller_token_id, Scope.READ)
         found = await self._accounts.owned(None if caller.sees_everything else caller.visible_account_ids)
-        return pb.ListAccountsResponse(accounts=[wire.account_to_proto(one) for one in found])
+        return proto_of(pb.ListAccountsResponse, accounts=found)
 
     async def GetAccount(self, request: pb.GetAccountRequest, context: Context) -> pb.GetAccountResponse:
         """Gets one of the caller's accounts."""
         caller = await self._caller(request.caller_token_id, Scope.READ)
         for found in await self._accounts.owned([reference("account", request.account)]):
             if caller.sees_account(found.account_id):
-                return pb.GetAccountResponse(account=wire.account_to_proto(found))
+                return proto_of(pb.GetAccountResponse, account=found)
         raise AccountNotFoundError(request.account)
 
     async def CreateToken(self, request: pb.CreateTokenRequest, context: Context) -> pb.CreateTokenResponse:
@@ -222,13 +223,13 @@ class IdentityServicer(identity_pb2_grpc.IdentityServiceServicer):
         """Adds a public key to a user's."""
         caller = await self._caller(request.caller_token_id)
         key = await self._keys.add(caller, reference("user", request.user), request.public_key, request.name)
-        return pb.AddKeyResponse(key=wire.key_to_proto(key))
+        return proto_of(pb.AddKeyResponse, key=key)
 
     async def ListKeys(self, request: pb.ListKeysRequest, context: Context) -> pb.ListKeysResponse:
         """Lists a user's keys."""
         caller = await self._caller(request.caller_token_id)
         owner, found = await self._keys.keys_of(caller, reference("user", request.user))
-        return pb.ListKeysResponse(keys=[wire.key_to_proto(key) for key in found], github_name=owner.github_name)
+        return proto_of(pb.ListKeysResponse, keys=found, github_name=owner.github_name)
 
     async def RemoveKey(self, request: pb.RemoveKeyRequest, context: Context) -> pb.RemoveKeyResponse:
         """Removes a key."""
@@ -245,7 +246,7 @@ class IdentityServicer(identity_pb2_grpc.IdentityServiceServicer):
     async def SetNotices(self, request: pb.SetNoticesRequest, context: Context) -> pb.SetNoticesResponse:
         """Sets when a user is mailed."""
         caller = await self._caller(request.caller_token_id)
-        notify = wire.notify_from_proto(request.notify)
+        notify = member_from_proto("notify", request.notify, pb.Notify, Notify)
         user = await self._notices.set(caller, reference("user", request.user), notify)
         return pb.SetNoticesResponse(notices=wire.notices_to_proto(user, available=self._notices.available))
 
@@ -262,7 +263,8 @@ class IdentityServicer(identity_pb2_grpc.IdentityServiceServicer):
         """Sets who sees the caller's profile."""
         caller = await self._caller(request.caller_token_id)
         own = await own_user(self._users, caller, "", Scope.MANAGE, "Profiles")
-        user = await self._users.set_profile(own.user_id, wire.profile_from_proto(request.visibility))
+        visibility = member_from_proto("visibility", request.visibility, pb.ProfileVisibility, ProfileVisibility)
+        user = await self._users.set_profile(own.user_id, visibility)
         return pb.SetProfileResponse(profile=wire.profile_to_proto(user))
 
     async def ResolveKeys(self, request: pb.ResolveKeysRequest, context: Context) -> pb.ResolveKeysResponse:
@@ -276,9 +278,7 @@ class IdentityServicer(identity_pb2_grpc.IdentityServiceServicer):
         """Gives a text to sign."""
         caller = await self._caller(request.caller_token_id)
         made = await self._keys.begin_claim(caller, reference("github_name", request.github_name))
-        return pb.BeginGithubClaimResponse(
-            challenge=made.text, expire_time=instant_to_proto(made.expire_time), fingerprints=made.fingerprints
-        )
+        return proto_of(pb.BeginGithubClaimResponse, made, challenge=made.text)
 
     async def FinishGithubClaim(
         self, request: pb.FinishGithubClaimRequest, context: Context
@@ -287,7 +287,7 @@ class IdentityServicer(identity_pb2_grpc.IdentityServiceServicer):
         caller = await self._caller(request.caller_token_id)
         name = reference("github_name", request.github_name)
         user = await self._keys.finish_claim(caller, name, request.challenge, request.signature)
-        return pb.FinishGithubClaimResponse(user=wire.user_to_proto(user))
+        return proto_of(pb.FinishGithubClaimResponse, user=user)
 
     async def _caller(self, token_id: str, scope: Scope | None = None) -> Caller:
         caller = await self._tokens.caller(reference("caller_token_id", token_id))

@@ -10,6 +10,7 @@ from wavepool.billing.v1 import prices_pb2 as pb
 from wavepool.billing.v1 import prices_pb2_grpc
 
 from servicekit.clock import Clock
+from servicekit.rpc.proto_of import proto_of
 from services.billing.prices.price_list import PriceList
 from services.billing.prices.quote import quote
 from services.billing.store.price_store import PriceStore
@@ -48,7 +49,8 @@ class PriceServicer(prices_pb2_grpc.PriceServiceServicer):
     async def GetQuote(self, request: pb.GetQuoteRequest, context: Context) -> pb.GetQuoteResponse:
         """Prices GPU time."""
         wanted = wire.gpu_time_from_proto(request)
-        return wire.quote_to_proto(quote(await self._prices(), wanted, self._longest_run, self._clock.now()))
+        found = quote(await self._prices(), wanted, self._longest_run, self._clock.now())
+        return proto_of(pb.GetQuoteResponse, found)
 
     async def _prices(self) -> PriceList:
         return PriceList(self._gpu_types, await self._store.periods())

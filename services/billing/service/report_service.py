@@ -7,6 +7,7 @@ from wavepool.billing.v1 import reports_pb2 as pb
 from wavepool.billing.v1 import reports_pb2_grpc
 
 from servicekit.clock import Clock
+from servicekit.rpc.proto_of import proto_of
 from services.billing.ledger.report import OverheadPolicy
 from services.billing.store.account_store import AccountStore
 from services.billing.store.machine_usage_store import MachineUsageStore
@@ -40,7 +41,7 @@ class ReportServicer(reports_pb2_grpc.ReportServiceServicer):
         self, request: pb.GetOperatorCreditRequest, context: Context
     ) -> pb.GetOperatorCreditResponse:
         """Gets the operator's credit."""
-        return wire.operator_credit_to_proto(await self._usage.operator_balance())
+        return proto_of(pb.GetOperatorCreditResponse, await self._usage.operator_balance())
 
     async def GetCostReport(self, request: pb.GetCostReportRequest, context: Context) -> pb.GetCostReportResponse:
         """Reconciles cost with charge."""
@@ -55,13 +56,7 @@ class ReportServicer(reports_pb2_grpc.ReportServiceServicer):
 
     async def GetWorkCost(self, request: pb.GetWorkCostRequest, context: Context) -> pb.GetWorkCostResponse:
         """Gets cost and charge of one job or reservation."""
-        found = await self._reports.work_cost(request.subject, request.attempts)
-        return pb.GetWorkCostResponse(
-            cost_micros=found.cost_micros,
-            charged_micros=found.charged_micros,
-            overhead_micros=found.overhead_micros,
-            surplus_micros=found.surplus_micros,
-        )
+        return proto_of(pb.GetWorkCostResponse, await self._reports.work_cost(request.subject, request.attempts))
 
     async def VerifyLedger(self, request: pb.VerifyLedgerRequest, context: Context) -> pb.VerifyLedgerResponse:
         """Verifies the ledger."""

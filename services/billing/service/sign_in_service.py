@@ -5,7 +5,7 @@ from __future__ import annotations
 from wavepool.billing.v1 import sign_in_pb2 as pb
 from wavepool.billing.v1 import sign_in_pb2_grpc
 
-from servicekit.rpc.proto_time import instant_to_proto
+from servicekit.rpc.proto_of import proto_of
 from services.billing.errors import SignInOffError
 from services.billing.service.billing_service import Context
 from services.billing.sign_in.sign_in import SignIn
@@ -27,23 +27,13 @@ class SignInServicer(sign_in_pb2_grpc.SignInServiceServicer):
             return pb.GetSignInOptionsResponse()
         provider = self._sign_in.provider
         published = await provider.published()
-        return pb.GetSignInOptionsResponse(
-            enabled=True,
-            issuer=provider.issuer,
-            client_id=provider.client_id,
-            scopes=self._sign_in.scopes,
-            authorization_endpoint=published.authorization_endpoint,
-            device_authorization_endpoint=published.device_authorization_endpoint,
-            token_endpoint=published.token_endpoint,
-        )
+        return proto_of(pb.GetSignInOptionsResponse, provider, published, enabled=True, scopes=self._sign_in.scopes)
 
     async def SignIn(self, request: pb.SignInRequest, context: Context) -> pb.SignInResponse:
         """Makes an API token for the person that the provider vouches for, or that made the link."""
         if request.link:
             token, secret = await self._tokens.redeem(request.link)
-            return pb.SignInResponse(
-                token_id=token.token_id, token=secret, expire_time=instant_to_proto(token.expire_time)
-            )
+            return proto_of(pb.SignInResponse, token, token=secret)
         if self._sign_in is None:
             raise SignInOffError
         code = request.authorization_code
@@ -51,6 +41,4 @@ class SignInServicer(sign_in_pb2_grpc.SignInServiceServicer):
             made = await self._sign_in.with_code(code.code, code.code_verifier, code.redirect_uri, request.nonce)
         else:
             made = await self._sign_in.with_id_token(request.id_token, request.nonce)
-        return pb.SignInResponse(
-            token_id=made.token_id, token=made.secret, expire_time=instant_to_proto(made.expire_time)
-        )
+        return proto_of(pb.SignInResponse, made, token=made.secret)

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
-from typing import TypeVar
 
 from wavepool.billing.v1 import billing_pb2 as pb
 
-from servicekit.rpc.proto_time import instant_to_proto
+from servicekit.rpc.proto_of import proto_of
 from services.billing.alert_rules.money import credit_alert
 from services.billing.errors import InvalidFieldError
 from services.billing.identity.account import Account
-from services.billing.ledger.books import PostingKind
 from services.billing.ledger.budgets import Budget as Limit
-from services.billing.ledger.budgets import Period, Scope
 from services.billing.ledger.end_notice import EndNotice
-from services.billing.ledger.grants import Grant
 from services.billing.ledger.holds import Purpose
 from services.billing.ledger.machine_usage import MachineUsage, Use
 from services.billing.store.ledger_store import Receipt
@@ -24,50 +20,33 @@ from services.billing.store.posting_store import AccountLine
 from services.billing.wire.fields import (
     duration_from_proto,
     instant_from_proto,
-    numbers_of,
     optional_instant,
     page_token,
     time_from_proto,
 )
 from vocabulary.money import Tariff
 
-T = TypeVar("T")
-
 DEFAULT_PAGE_SIZE = 50
 MAX_PAGE_SIZE = 500
-
-_KINDS = numbers_of(PostingKind, pb.PostingKind.items(), "POSTING_KIND")
-_SCOPES = numbers_of(Scope, pb.BudgetScope.items(), "BUDGET_SCOPE")
-_PERIODS = numbers_of(Period, pb.BudgetPeriod.items(), "BUDGET_PERIOD")
 
 
 def balance_to_proto(account: Account, thresholds: Sequence[float]) -> pb.GetBalanceResponse:
     """An account's credit as a proto, with the threshold of `thresholds` that it is at."""
     balance = account.balance
     threshold, is_reached = credit_alert(balance, thresholds)
-    return pb.GetBalanceResponse(
-        account_id=account.account_id,
+    return proto_of(
+        pb.GetBalanceResponse,
+        account,
+        balance,
         account_name=account.name,
-        granted_micros=balance.granted_micros,
-        charged_micros=balance.charged_micros,
-        held_micros=balance.held_micros,
-        available_micros=balance.available_micros,
         alert_threshold_permille=round(threshold * 1000),
         alert_fired=is_reached,
-        expired_micros=balance.expired_micros,
     )
 
 
 def line_to_proto(line: AccountLine) -> pb.Posting:
     """One line of an account as a proto."""
-    return pb.Posting(
-        posting_id=f"post_{line.seq}",
-        create_time=instant_to_proto(line.create_time),
-        kind=_KINDS[line.kind],
-        amount_micros=line.amount_micros,
-        description=line.description,
-        idempotency_key=line.idempotency_key,
-    )
+    return proto_of(pb.Posting, line, posting_id=f"post_{line.seq}")
 
 
 def page_to_proto(account_id: str, lines: Sequence[AccountLine], page_size: int) -> pb.ListPostingsResponse:
@@ -147,12 +126,8 @@ def longest_from_proto(request: pb.ReserveCreditRequest | pb.ExtendHoldRequest) 
 
 def held_to_proto(receipt: Receipt, tariffs: Mapping[str, Tariff]) -> pb.ReserveCreditResponse:
     """A hold as a proto, with the prices that are kept with it."""
-    return pb.ReserveCreditResponse(
-        hold_id=receipt.hold_id,
-        available_micros=receipt.available_micros,
-        amount_micros=receipt.amount_micros,
-        prices_micros_per_hour={name: one.price_micros_per_hour for name, one in tariffs.items()},
-    )
+    prices = {name: one.price_micros_per_hour for name, one in tariffs.items()}
+    return proto_of(pb.ReserveCreditResponse, receipt, prices_micros_per_hour=prices)
 
 
 def billable_from_proto(request: pb.SettleChargeRequest) -> tuple[timedelta, str] | None:
@@ -166,44 +141,6 @@ def billable_from_proto(request: pb.SettleChargeRequest) -> tuple[timedelta, str
     return time_from_proto("billable_time", request.billable_time), request.gpu_type
 
 
-def grant_to_proto(grant: Grant) -> pb.Grant:
-    """A grant as a proto."""
-    return pb.Grant(
-        grant_id=grant.grant_id,
-        amount_micros=grant.amount_micros,
-        remaining_micros=grant.remaining_micros,
-        create_time=instant_to_proto(grant.create_time),
-        expire_time=instant_to_proto(grant.expire_time),
-        description=grant.description,
-    )
-
-
 def budget_to_proto(budget: Limit, spent_micros: int) -> pb.Budget:
     """A budget as a proto, with what is spent of it."""
-    return pb.Budget(
-        budget_id=budget.budget_id,
-        scope=_SCOPES[budget.scope],
-        subject=budget.subject,
-        period=_PERIODS[budget.period],
-        limit_micros=budget.limit_micros,
-        hard=budget.hard,
-        spent_micros=spent_micros,
-        subject_name=budget.subject_name,
-    )
-
-
-def scope_from_proto(scope: pb.BudgetScope.ValueType) -> Scope:
-    """A budget's scope; raises InvalidFieldError if it is none that is known."""
-    return _known("scope", scope, _SCOPES, "ACCOUNT, USER or QUEUE")
-
-
-def period_from_proto(period: pb.BudgetPeriod.ValueType) -> Period:
-    """A budget's period; raises InvalidFieldError if it is none that is known."""
-    return _known("period", period, _PERIODS, "DAY, WEEK, MONTH or TOTAL")
-
-
-def _known(field: str, value: int, names: Mapping[T, int], choices: str) -> T:
-    for name, number in names.items():
-        if number == value:
-            return name
-    raise InvalidFieldError(field, f"must be {choices}; it is {value}")
+    return proto_of(pb.Budget, budget, spent_micros=spent_micros)

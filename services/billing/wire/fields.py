@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
-from enum import Enum
+from enum import StrEnum
 from typing import Any, TypeVar
 
 from google.protobuf.duration_pb2 import Duration
@@ -15,7 +14,7 @@ from google.protobuf.timestamp_pb2 import Timestamp
 
 from services.billing.errors import InvalidFieldError
 
-Member = TypeVar("Member", bound=Enum)
+Member = TypeVar("Member", bound=StrEnum)
 
 
 def duration_from_proto(field: str, duration: Duration) -> timedelta:
@@ -47,10 +46,13 @@ def optional_instant(field: str, message: Message, timestamp: Timestamp) -> date
     return instant_from_proto(field, timestamp) if message.HasField(field) else None
 
 
-def numbers_of(members: type[Member], named: Iterable[tuple[str, Any]], prefix: str) -> dict[Member, Any]:
-    """The numbers in a proto's enum of the members of ours that have the same names there; the others are left out."""
-    numbers = dict(named)
-    return {one: numbers[name] for one in members if (name := f"{prefix}_{one.name}") in numbers}
+def member_from_proto(field: str, number: int, named: Any, members: type[Member]) -> Member:  # noqa: ANN401 - generated
+    """The member with the name that the number has in the proto's enum; raises InvalidFieldError if none has it."""
+    unset = named.Name(named.values()[0])
+    for member in members:
+        if named.Value(unset.replace("UNSPECIFIED", member.name)) == number:
+            return member
+    raise InvalidFieldError(field, f"must be one of {', '.join(members)}")
 
 
 def page_token(listed: str, seq: int) -> str:

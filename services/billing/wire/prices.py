@@ -6,16 +6,14 @@ from datetime import datetime
 
 from wavepool.billing.v1 import prices_pb2 as pb
 
-from servicekit.rpc.proto_time import duration_to_proto, instant_to_proto
+from servicekit.rpc.proto_of import proto_of
 from services.billing.errors import InvalidFieldError
 from services.billing.prices.price_change import WantedPrice
 from services.billing.prices.price_list import PriceList
 from services.billing.prices.price_period import PricePeriod, PriceSource, check_currency, check_tariff
-from services.billing.prices.quote import GpuTime, Quote
+from services.billing.prices.quote import GpuTime
 from services.billing.wire.fields import duration_from_proto, optional_instant
 from vocabulary.money import MICROSECOND, WHOLE_GPU, Tariff
-
-_SOURCES = {one: pb.PriceSource.Value(f"PRICE_SOURCE_{one.name}") for one in PriceSource}
 
 
 def prices_to_proto(prices: PriceList, now: datetime) -> pb.ListPricesResponse:
@@ -29,13 +27,7 @@ def prices_to_proto(prices: PriceList, now: datetime) -> pb.ListPricesResponse:
 
 def period_to_proto(period: PricePeriod) -> pb.PricePeriod:
     """A price with its period."""
-    return pb.PricePeriod(
-        period_id=period.period_id,
-        price=_price_to_proto(period),
-        spot=period.spot,
-        source=_SOURCES[period.source],
-        create_time=instant_to_proto(period.create_time),
-    )
+    return proto_of(pb.PricePeriod, period, price=_price_to_proto(period))
 
 
 def wanted_from_proto(request: pb.SetPriceRequest, prices: PriceList) -> WantedPrice:
@@ -75,34 +67,6 @@ def gpu_time_from_proto(request: pb.GetQuoteRequest) -> GpuTime:
     )
 
 
-def quote_to_proto(quote: Quote) -> pb.GetQuoteResponse:
-    """A quote."""
-    return pb.GetQuoteResponse(
-        hour_micros=quote.hour_micros,
-        price_micros=quote.price_micros,
-        minimum_micros=quote.minimum_micros,
-        hold_micros=quote.hold_micros,
-        duration=duration_to_proto(quote.duration),
-        longest_run=duration_to_proto(quote.longest_run),
-        lines=[
-            pb.QuoteLine(
-                gpu_type=line.gpu_type,
-                price_micros_per_hour=line.price_micros_per_hour,
-                hour_micros=line.hour_micros,
-                price_micros=line.price_micros,
-                minimum_micros=line.minimum_micros,
-            )
-            for line in quote.lines
-        ],
-    )
-
-
 def _price_to_proto(period: PricePeriod) -> pb.Price:
-    return pb.Price(
-        gpu_type=period.gpu_type,
-        price_micros_per_hour=period.tariff.price_micros_per_hour,
-        minimum_billed=duration_to_proto(period.tariff.minimum),
-        billing_increment=duration_to_proto(period.tariff.increment),
-        start_time=instant_to_proto(period.start_time),
-        end_time=instant_to_proto(period.end_time),
-    )
+    tariff = period.tariff
+    return proto_of(pb.Price, period, tariff, minimum_billed=tariff.minimum, billing_increment=tariff.increment)
