@@ -73,12 +73,14 @@ class ExecutorServicer(executor_pb2_grpc.ExecutorServiceServicer):
         """Report the executor's capabilities; the call is also the pool's heartbeat."""
         if self.pool_watch:
             self.pool_watch.heard()
-        in_flight = len(self.admission.in_flight)
-        answer = self.capabilities.to_proto(in_flight, self.admission.capacity, self.runs.unfit_reason)
-        answer.no_sessions_because = self.sessions.no_sessions_because
-        answer.session_gaps.extend(self.sessions.gaps)
-        answer.addresses.extend(map(str, [self.address] if self.address else outer_addresses()))
-        return answer
+        return self.capabilities.to_proto(
+            self.admission.capacity,
+            runs_in_flight=len(self.admission.in_flight),
+            unfit_reason=self.runs.unfit_reason,
+            no_sessions_because=self.sessions.no_sessions_because,
+            session_gaps=self.sessions.gaps,
+            addresses=[*map(str, [self.address] if self.address else outer_addresses())],
+        )
 
     def _signed(self, run: Run, event: RunEvent) -> RunEvent:
         if not event.finished.unsigned_report:

@@ -13,7 +13,7 @@ from wavepool.vmpool.v1 import vmpool_pb2_grpc
 from servicekit.clock import Clock
 from servicekit.rpc.access import current_caller
 from servicekit.rpc.farewell import caller_leaves
-from servicekit.rpc.proto_time import instant_to_proto
+from servicekit.rpc.proto_of import proto_of
 from services.vmpool.capacity.lease_acquisition import LeaseAcquisition
 from services.vmpool.capacity.offering import offering_of
 from services.vmpool.capacity.requesting import Requesting
@@ -98,7 +98,7 @@ class VmPoolServicer(vmpool_pb2_grpc.VmPoolServiceServicer):
         holder = (await self._callers_lease(request.lease_id)).holder
         duration = lease_duration_from_proto(request, holder, self._pool.settings)
         lease = await self._pool.leases.renew(request.lease_id, duration)
-        return pb.RenewLeaseResponse(expire_time=instant_to_proto(lease.expire_time))
+        return proto_of(pb.RenewLeaseResponse, lease)
 
     async def ReleaseLease(self, request: pb.ReleaseLeaseRequest, context: Context) -> pb.ReleaseLeaseResponse:
         """Give a lease's slots back."""

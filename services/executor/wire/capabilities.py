@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from importlib.metadata import PackageNotFoundError, version
 
-from google.protobuf.duration_pb2 import Duration
 from wavepool.executor.v1 import executor_pb2
 
 from servicekit.clock import Clock
-from servicekit.rpc.proto_time import instant_to_proto
+from servicekit.rpc.proto_of import proto_of
 from services.executor.devices.device import DeviceDescription, Toolchain
 from services.executor.devices.profiling import Profiler
 from services.executor.machine.inventory import InventoryReader
@@ -45,33 +44,21 @@ class Capabilities:
     masks_compute_units: bool = False
     """Whether runs that share a device can each have compute units of their own."""
 
-    def to_proto(
-        self, runs_in_flight: int, capacity: Capacity, unfit_reason: str
-    ) -> executor_pb2.GetCapabilitiesResponse:
-        """Return the answer to GetCapabilities."""
-        load = self.load.read()
-        uptime = Duration()
-        uptime.FromTimedelta(self.clock.now() - self.start_time)
-        return executor_pb2.GetCapabilitiesResponse(
+    def to_proto(self, capacity: Capacity, **now: object) -> executor_pb2.GetCapabilitiesResponse:
+        """Return the answer to GetCapabilities; `now` has the fields that this object does not know."""
+        no_profiler_because, profiler = (
+            (self.profiler, "") if isinstance(self.profiler, str) else ("", self.profiler.title)
+        )
+        return proto_of(
+            executor_pb2.GetCapabilitiesResponse,
+            self.device,
+            capacity,
+            self,
             device=self.device.name,
             device_title=self.device.title,
-            architecture=self.device.architecture,
-            wavefront_size=self.device.wavefront_size,
-            compute_units=self.device.compute_units,
-            memory_mib=self.device.memory_mib,
-            is_gpu=self.device.is_gpu,
-            gpu_count=capacity.gpu_count,
             toolchain=self.toolchain.title,
-            sandbox=self.sandbox,
-            sandbox_gaps=self.sandbox_gaps,
-            problems=self.problems,
-            signing_public_key=self.signing_public_key,
-            runs_in_flight=runs_in_flight,
-            max_runs=capacity.max_runs,
-            uptime=uptime,
-            torch_version=self.torch_version,
+            uptime=self.clock.now() - self.start_time,
             version=_version(),
-            unfit_reason=unfit_reason,
             inventory=inventory_to_proto(
                 self.inventory.current,
                 self.toolchain.title,
@@ -81,16 +68,12 @@ class Capabilities:
                 self.registries,
                 masks_compute_units=self.masks_compute_units,
             ),
-            inventory_time=instant_to_proto(self.inventory.current.time),
-            load=executor_pb2.MachineLoad(
-                cpu_share=load.cpu_share, memory_share=load.memory_share, gpu_share=load.gpu_share
-            ),
-            **_profiler_fields(self.profiler),
+            inventory_time=self.inventory.current.time,
+            load=self.load.read(),
+            profiler=profiler,
+            no_profiler_because=no_profiler_because,
+            **now,
         )
-
-
-def _profiler_fields(profiler: Profiler | str) -> dict[str, str]:
-    return {"no_profiler_because": profiler} if isinstance(profiler, str) else {"profiler": profiler.title}
 
 
 def _version() -> str:

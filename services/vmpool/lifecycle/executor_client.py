@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import timedelta
 from ipaddress import IPv4Network, ip_address
 from typing import Protocol
@@ -85,17 +85,8 @@ class ExecutorClient:
 
 def inventory_from_proto(answer: pb.GetCapabilitiesResponse, network: IPv4Network | None = None) -> Inventory:
     """The inventory that an executor reports; its address is that in `network`."""
-    return Inventory(
-        device=answer.device,
-        device_title=answer.device_title,
-        architecture=answer.architecture,
-        memory_mib=answer.memory_mib,
-        compute_units=answer.compute_units,
-        sandbox=answer.sandbox,
-        signing_public_key=answer.signing_public_key,
-        details=_details(answer),
-        address=_address_in(network, answer.addresses),
-    )
+    reported = {field.name: getattr(answer, field.name) for field in fields(Inventory) if hasattr(answer, field.name)}
+    return Inventory(**reported, details=_details(answer), address=_address_in(network, answer.addresses))
 
 
 def _address_in(network: IPv4Network | None, addresses: Iterable[str]) -> str:

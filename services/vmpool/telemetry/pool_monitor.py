@@ -10,7 +10,7 @@ from wavepool.billing.v1 import alerts_pb2 as pb
 from wavepool.billing.v1 import alerts_pb2_grpc
 
 from servicekit.clock import Clock
-from servicekit.rpc.proto_time import duration_to_proto
+from servicekit.rpc.proto_of import proto_of
 from services.vmpool import metrics
 from services.vmpool.capacity.sizer import Sizer
 from services.vmpool.lifecycle.load_book import LoadBook
@@ -72,13 +72,8 @@ def reading_sender(channel: grpc.aio.Channel, valid_for: timedelta) -> Callable[
     alerts = alerts_pb2_grpc.AlertServiceStub(channel)
 
     async def send(readings: Sequence[Reading]) -> None:
-        request = pb.ReportReadingsRequest(
-            source="vmpool",
-            valid_for=duration_to_proto(valid_for),
-            readings=[
-                pb.Reading(name=one.name, value=one.value, labels=one.labels, details=one.details) for one in readings
-            ],
-        )
+        reported = [proto_of(pb.Reading, one, time=None) for one in readings]
+        request = proto_of(pb.ReportReadingsRequest, source="vmpool", valid_for=valid_for, readings=reported)
         await alerts.ReportReadings(request, timeout=CALL_SECONDS)
 
     return send

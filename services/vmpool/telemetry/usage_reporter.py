@@ -9,7 +9,7 @@ from wavepool.billing.v1 import billing_pb2 as pb
 from wavepool.billing.v1 import billing_pb2_grpc
 
 from servicekit.logging import get_logger
-from servicekit.rpc.proto_time import duration_to_proto, instant_to_proto
+from servicekit.rpc.proto_of import proto_of
 from services.vmpool import metrics
 from services.vmpool.machines.machine import Machine
 from services.vmpool.machines.usage_fact import UsageFact
@@ -57,22 +57,5 @@ class UsageReporter:
 
 
 def _usage_to_proto(fact: UsageFact, machine: Machine) -> pb.RecordMachineUsageRequest:
-    return pb.RecordMachineUsageRequest(
-        machine_id=fact.machine_id,
-        sequence=fact.sequence,
-        provider=machine.provider,
-        gpu_type=machine.gpu_type,
-        gpu_count=machine.gpu_count,
-        start_time=instant_to_proto(fact.start_time),
-        end_time=instant_to_proto(fact.end_time),
-        price_micros_per_hour=machine.price_micros_per_hour,
-        final=fact.final,
-        machine_start_time=instant_to_proto(machine.provision_time),
-        minimum_billed=duration_to_proto(machine.minimum_billed),
-        billing_increment=duration_to_proto(machine.billing_increment),
-        ready_time=instant_to_proto(machine.ready_time),
-        uses=[
-            pb.MachineUse(subject=f"{use.job_id}:{use.attempt}", gpu_time=duration_to_proto(use.gpu_time))
-            for use in fact.uses
-        ],
-    )
+    uses = [proto_of(pb.MachineUse, use, subject=f"{use.job_id}:{use.attempt}") for use in fact.uses]
+    return proto_of(pb.RecordMachineUsageRequest, fact, machine, machine_start_time=machine.provision_time, uses=uses)

@@ -9,7 +9,8 @@ from typing import Any
 from wavepool.executor.v1 import inventory_pb2
 from wavepool.vmpool.v1 import vmpool_pb2 as pb
 
-from servicekit.rpc.proto_time import duration_to_proto, instant_to_proto
+from servicekit.rpc.proto_of import proto_of
+from servicekit.rpc.proto_time import duration_to_proto
 from services.vmpool.config import VmPoolSettings
 from services.vmpool.errors import InvalidFieldError
 from services.vmpool.machines.estimate import Start, start_estimate
@@ -46,24 +47,16 @@ _HOLDERS: Mapping[int, Holder] = {
     pb.LEASE_HOLDER_RESERVATION: Holder.RESERVATION,
 }
 _HOLDER_NUMBERS = {holder: pb.LeaseHolder.Value(f"LEASE_HOLDER_{holder.name}") for holder in Holder}
-_START_KINDS = {kind: pb.StartKind.Value(f"START_KIND_{kind.name}") for kind in StartKind}
 
 
 def lease_to_proto(lease: Lease, machine: Machine) -> pb.Lease:
     """A lease with everything that its holder needs to reach the executor."""
-    return pb.Lease(
-        lease_id=lease.lease_id,
-        machine_id=lease.machine_id,
-        job_id=lease.job_id,
-        attempt=lease.attempt,
-        expire_time=instant_to_proto(lease.expire_time),
+    return proto_of(
+        pb.Lease,
+        lease,
         executor_endpoint=machine.endpoint,
         executor_token=machine.token,
-        fencing_token=lease.fencing_token,
-        slots=[inventory_pb2.Slot(gpu=part.gpu, first_eighth=part.first, eighths=part.eighths) for part in lease.slots],
-        start_kind=_START_KINDS[lease.start_kind],
-        gang_id=lease.gang_id,
-        holder=_HOLDER_NUMBERS[lease.holder],
+        slots=[proto_of(inventory_pb2.Slot, part, first_eighth=part.first) for part in lease.slots],
         machine_address=machine.inventory.address,
     )
 
@@ -219,8 +212,8 @@ def _start_time_to_proto(gpu_type: str, newest: Sequence[Machine]) -> pb.StartTi
         if one.gpu_type == gpu_type and one.ready_time
     ]
     found = start_estimate(starts, "")
-    p50, p90 = (duration_to_proto(found.p50), duration_to_proto(found.p90)) if found else (None, None)
-    return pb.StartTime(gpu_type=gpu_type, p50=p50, p90=p90)
+    p50, p90 = (found.p50, found.p90) if found else (None, None)
+    return proto_of(pb.StartTime, gpu_type=gpu_type, p50=p50, p90=p90)
 
 
 def pool_metrics_to_proto(

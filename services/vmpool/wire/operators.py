@@ -7,11 +7,11 @@ from datetime import datetime, timedelta
 
 from wavepool.vmpool.v1 import vmpool_pb2 as pb
 
-from servicekit.rpc.proto_time import duration_to_proto
+from servicekit.rpc.proto_of import proto_of
 from services.vmpool.capacity.machine_request import MachineRequest
 from services.vmpool.capacity.offering import Offering
 from services.vmpool.errors import InvalidFieldError
-from services.vmpool.machines.offer import Offer, Source
+from services.vmpool.machines.offer import Source
 from services.vmpool.policy.failures import Failures
 from services.vmpool.policy.offer_choice import SpotPolicy
 from services.vmpool.providers.diagnosis import ProviderFinding
@@ -63,10 +63,7 @@ def offering_to_proto(offering: Offering, gpu_type: str) -> pb.ListOffersRespons
     cheapest_first = sorted(
         wanted, key=lambda offer: (not offer.available, offer.price_micros_per_hour / offer.gpu_count)
     )
-    return pb.ListOffersResponse(
-        offers=[offer_to_proto(offer) for offer in cheapest_first],
-        failures=failures_to_proto(offering.failures),
-    )
+    return proto_of(pb.ListOffersResponse, offers=cheapest_first, failures=failures_to_proto(offering.failures))
 
 
 def failures_to_proto(failures: Mapping[str, str]) -> list[pb.ProviderFailure]:
@@ -77,36 +74,15 @@ def failures_to_proto(failures: Mapping[str, str]) -> list[pb.ProviderFailure]:
 def stopped_to_proto(stopped: Mapping[Source, Failures], now: datetime) -> list[pb.StoppedSource]:
     """The sources from which nothing is rented."""
     return [
-        pb.StoppedSource(
-            provider=source.provider, backend=source.backend, gpu_type=source.gpu_type, message=failed.outlook(now)
-        )
-        for source, failed in sorted(stopped.items())
+        proto_of(pb.StoppedSource, source, message=failed.outlook(now)) for source, failed in sorted(stopped.items())
     ]
-
-
-def offer_to_proto(offer: Offer) -> pb.Offer:
-    """One kind of machine."""
-    return pb.Offer(
-        provider=offer.provider,
-        backend=offer.backend,
-        region=offer.region,
-        gpu_type=offer.gpu_type,
-        gpu_count=offer.gpu_count,
-        spot=offer.spot,
-        price_micros_per_hour=offer.price_micros_per_hour,
-        available=offer.available,
-        minimum_billed=duration_to_proto(offer.minimum_billed),
-        billing_increment=duration_to_proto(offer.billing_increment),
-    )
 
 
 def findings_to_proto(findings: Mapping[str, Sequence[ProviderFinding]]) -> pb.DiagnoseProvidersResponse:
     """Each provider's findings as a message."""
     return pb.DiagnoseProvidersResponse(
         findings=[
-            pb.ProviderFinding(
-                provider=provider, check=found.check, ok=found.ok, message=found.message, remedy=found.remedy
-            )
+            proto_of(pb.ProviderFinding, found, provider=provider)
             for provider, founds in findings.items()
             for found in founds
         ]
