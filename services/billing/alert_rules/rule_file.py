@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
@@ -39,11 +40,19 @@ _FORMS = TypeAdapter(list[RuleForm])
 
 def rules_of(text: str, built_in: Sequence[Rule]) -> list[Rule]:
     """The built-in rules with the changes of a JSON list; raises ValueError that names entry and field."""
-    rules = {rule.name: rule for rule in built_in}
     try:
-        forms = _FORMS.validate_json(text or "[]")
+        return _changed(_FORMS.validate_json(text or "[]"), built_in)
     except ValidationError as error:
         raise ValueError(faults_of(error)) from None
+
+
+def rules_in(toml: str) -> list[Rule]:
+    """The rules of a file of ours, which has the same entries in tables."""
+    return _changed(_FORMS.validate_python(tomllib.loads(toml)["rules"]), ())
+
+
+def _changed(forms: Sequence[RuleForm], built_in: Sequence[Rule]) -> list[Rule]:
+    rules = {rule.name: rule for rule in built_in}
     for number, form in enumerate(forms):
         try:
             rule = _rule_of(form, rules.get(form.name))
