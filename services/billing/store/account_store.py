@@ -12,6 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from servicekit.clock import Clock
 from servicekit.db.database import Database
+from servicekit.records import record_of
 from services.billing.errors import AccountNotFoundError, NameTakenError
 from services.billing.identity.account import Account, OwnedAccount, OwnerKind
 from services.billing.ledger.books import Balance
@@ -95,12 +96,7 @@ async def read_account(connection: AsyncConnection, account_id: str, *, lock: bo
     row = (await connection.execute(query, {"account_id": account_id})).one_or_none()
     if row is None:
         raise AccountNotFoundError(account_id)
-    return Account(
-        account_id=row.account_id,
-        name=row.name,
-        create_time=row.create_time,
-        balance=await read_balance(connection, account_id),
-    )
+    return record_of(Account, row, balance=await read_balance(connection, account_id))
 
 
 def _owned_from_row(row: Row[*tuple[Any, ...]]) -> OwnedAccount:

@@ -5,19 +5,19 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Row, and_, bindparam, delete, insert, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from servicekit.db.database import Database
+from servicekit.records import record_of, row_of
 from services.billing.alert_rules.engine import AlertState, Phase, Transition
 from services.billing.alert_rules.rule import ACCOUNT_LABEL, Severity, labels_text
-from services.billing.store.delivery_store import Delivery, Outcome, delivery_from_row
+from services.billing.store.delivery_store import Delivery, Outcome
 from services.billing.store.tables import alert_deliveries, alert_states, alert_transitions
 
-_MICROSECOND = timedelta(microseconds=1)
 _KEYS_AT_ONCE = 500
 """Values in one IN list: fewer than any database allows."""
 _REFRESHED_AT_ONCE = 100
@@ -140,7 +140,7 @@ class AlertStore:
             deliveries = (await connection.execute(sent.order_by(alert_deliveries.c.channel))).all()
         by_seq: dict[int, list[Delivery]] = {}
         for row in deliveries:
-            by_seq.setdefault(row.transition_seq, []).append(delivery_from_row(row))
+            by_seq.setdefault(row.transition_seq, []).append(record_of(Delivery, row))
         return [_line_from_row(row, tuple(by_seq.get(row.seq, ()))) for row in rows]
 
     async def forget(self, before: datetime) -> None:
@@ -157,18 +157,8 @@ class AlertStore:
             return [_alert_from_row(row) for row in (await connection.execute(query)).all()]
 
     def _transition_row(self, alert: Alert, event: Transition, time: datetime) -> dict[str, object]:
-        return {
-            "transition_id": self._new_id("altr"),
-            "alert_id": alert.alert_id,
-            "rule": alert.rule,
-            "severity": alert.severity.value,
-            "labels": labels_text(alert.labels),
-            "account_id": alert.labels.get(ACCOUNT_LABEL),
-            "event": event.value,
-            "summary": alert.summary,
-            "value": alert.state.value,
-            "time": time,
-        }
+        kept = {"transition_id": self._new_id("altr"), "event": event, "time": time} | _labels_of(alert)
+        return row_of(alert_transitions, alert, alert.state, **kept)
 
 
 def _is(alert: Alert) -> Any:  # noqa: ANN401 - a condition
@@ -180,71 +170,21 @@ def _is(alert: Alert) -> Any:  # noqa: ANN401 - a condition
 
 
 def _delivery_row(seq: int, alert_id: str, channel: str, time: datetime) -> dict[str, object]:
-    return {
-        "transition_seq": seq,
-        "channel": channel,
-        "alert_id": alert_id,
-        "outcome": Outcome.WAITING.value,
-        "attempts": 0,
-        "time": time,
-        "failure": "",
-    }
+    waiting = Delivery(channel, Outcome.WAITING, 0, time, "")
+    return row_of(alert_deliveries, waiting, transition_seq=seq, alert_id=alert_id)
+
+
+def _labels_of(alert: Alert) -> dict[str, object]:
+    return {"labels": labels_text(alert.labels), "account_id": alert.labels.get(ACCOUNT_LABEL)}
 
 
 def _row_of(alert: Alert) -> dict[str, object]:
-    state = alert.state
-    return {
-        "source": alert.source,
-        "rule": alert.rule,
-        "labels": labels_text(alert.labels),
-        "reading": alert.reading,
-        "account_id": alert.labels.get(ACCOUNT_LABEL),
-        "alert_id": alert.alert_id,
-        "severity": alert.severity.value,
-        "summary": alert.summary,
-        "phase": state.phase.value,
-        "since": state.since,
-        "value": state.value,
-        "reading_time": state.reading_time,
-        "valid_for_us": state.valid_for // _MICROSECOND,
-        "no_data": state.no_data,
-        "version": alert.version,
-    }
+    return row_of(alert_states, alert, alert.state, **_labels_of(alert))
 
 
 def _alert_from_row(row: Row[Any]) -> Alert:
-    state = AlertState(
-        phase=Phase(row.phase),
-        since=row.since,
-        value=row.value,
-        reading_time=row.reading_time,
-        valid_for=row.valid_for_us * _MICROSECOND,
-        no_data=row.no_data,
-    )
-    return Alert(
-        source=row.source,
-        rule=row.rule,
-        labels=json.loads(row.labels),
-        reading=row.reading,
-        severity=Severity(row.severity),
-        summary=row.summary,
-        alert_id=row.alert_id,
-        state=state,
-        version=row.version,
-    )
+    return record_of(Alert, row, labels=json.loads(row.labels), state=record_of(AlertState, row))
 
 
 def _line_from_row(row: Row[Any], deliveries: tuple[Delivery, ...]) -> HistoryLine:
-    return HistoryLine(
-        seq=row.seq,
-        transition_id=row.transition_id,
-        alert_id=row.alert_id,
-        rule=row.rule,
-        severity=Severity(row.severity),
-        labels=json.loads(row.labels),
-        event=Transition(row.event),
-        summary=row.summary,
-        value=row.value,
-        time=row.time,
-        deliveries=deliveries,
-    )
+    return record_of(HistoryLine, row, labels=json.loads(row.labels), deliveries=deliveries)

@@ -11,11 +11,12 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, and_, delete, func, insert, or_, select, text
+from sqlalchemy import ColumnElement, and_, delete, func, insert, or_, select, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from servicekit.clock import Clock
 from servicekit.db.database import Database
+from servicekit.records import record_of, row_of
 from services.billing.errors import NotFoundError
 from services.billing.ledger.budgets import Budget, Period, Scope, period_start
 from services.billing.ledger.holds import Purpose
@@ -45,15 +46,7 @@ class BudgetStore:
         """Sets a budget, in place of the one with the same scope, subject and period."""
         budget = Budget(self._new_id("budget"), scope, subject, period, limit_micros, hard)
         same = and_(budgets.c.scope == scope.value, budgets.c.subject == subject, budgets.c.period == period.value)
-        row = {
-            "budget_id": budget.budget_id,
-            "scope": scope.value,
-            "subject": subject,
-            "period": period.value,
-            "limit_micros": limit_micros,
-            "hard": hard,
-            "create_time": self._clock.now(),
-        }
+        row = row_of(budgets, budget, create_time=self._clock.now())
         async with self._database.transaction() as connection:
             await connection.execute(delete(budgets).where(same))
             await connection.execute(insert(budgets).values(row))
@@ -115,7 +108,7 @@ class ChargedSums:
 async def all_budgets(connection: AsyncConnection) -> Sequence[Budget]:
     """All budgets."""
     query = _NAMED.order_by(budgets.c.scope, budgets.c.subject, budgets.c.period)
-    return [_budget_from_row(row) for row in await connection.execute(query)]
+    return [record_of(Budget, row) for row in await connection.execute(query)]
 
 
 async def limits_of(connection: AsyncConnection, account_id: str, purpose: Purpose) -> Sequence[Budget]:
@@ -126,7 +119,7 @@ async def limits_of(connection: AsyncConnection, account_id: str, purpose: Purpo
     subjects = [(Scope.ACCOUNT, account_id), (Scope.USER, purpose.user_id), (Scope.QUEUE, purpose.queue)]
     ours = or_(*[and_(budgets.c.scope == scope.value, budgets.c.subject == subject) for scope, subject in subjects])
     query = _NAMED.where(ours).order_by(budgets.c.budget_id).with_for_update(of=budgets)
-    return [_budget_from_row(row) for row in await connection.execute(query)]
+    return [record_of(Budget, row) for row in await connection.execute(query)]
 
 
 async def _held_micros(connection: AsyncConnection, budget: Budget) -> int:
@@ -159,8 +152,3 @@ def _equals(column: ColumnElement[Any], value: str) -> ColumnElement[bool]:
 
 def _key(budget: Budget, now: datetime) -> tuple[str, str, datetime]:
     return budget.scope.value, budget.subject, period_start(budget.period, now)
-
-
-def _budget_from_row(row: Row[Any]) -> Budget:
-    period, limit_micros = Period(row.period), row.limit_micros
-    return Budget(row.budget_id, Scope(row.scope), row.subject, period, limit_micros, row.hard, row.subject_name or "")

@@ -7,11 +7,11 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
 
-from sqlalchemy import Row, exists, select, update
+from sqlalchemy import exists, select, update
 
 from servicekit.db.database import Database
+from servicekit.records import record_of
 from services.billing.alert_rules.rule import Severity
 from services.billing.store.tables import alert_deliveries, alert_transitions
 
@@ -98,7 +98,8 @@ class DeliveryStore:
             if attempts is None:
                 return None
             query = select(alert_transitions).where(alert_transitions.c.seq == seq)
-            return _message_from_row((await connection.execute(query)).one(), attempts)
+            row = (await connection.execute(query)).one()
+            return record_of(DueMessage, row, labels=json.loads(row.labels), attempts=attempts)
 
     async def note(self, message: DueMessage, outcome: Outcome, time: datetime, failure: str = "") -> None:
         """Notes the outcome of a try; a message that goes on waiting is due again at `time`."""
@@ -118,24 +119,3 @@ async def give_up_others(database: Database, channels: Collection[str], time: da
     }
     async with database.transaction() as connection:
         return (await connection.execute(update(alert_deliveries).where(is_lost).values(values))).rowcount
-
-
-def delivery_from_row(row: Row[Any]) -> Delivery:
-    """A message's fate from its row."""
-    return Delivery(row.channel, Outcome(row.outcome), row.attempts, row.time, row.failure)
-
-
-def _message_from_row(row: Row[Any], attempts: int) -> DueMessage:
-    return DueMessage(
-        seq=row.seq,
-        transition_id=row.transition_id,
-        alert_id=row.alert_id,
-        event=row.event,
-        rule=row.rule,
-        severity=Severity(row.severity),
-        summary=row.summary,
-        value=row.value,
-        time=row.time,
-        labels=json.loads(row.labels),
-        attempts=attempts,
-    )

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
-from sqlalchemy import Row, delete, func, insert, or_, select
+from sqlalchemy import delete, func, insert, or_, select
 
 from servicekit.clock import Clock
 from servicekit.db.database import Database
+from servicekit.records import record_of, row_of
 from services.billing.errors import InvalidFieldError, KeyNotFoundError, KeyTakenError
 from services.billing.identity.ssh_key import MOST_KEYS, SshKey, fingerprint_of
 from services.billing.store.administrators import one_change_at_a_time
@@ -36,19 +37,11 @@ class KeyStore:
             if known is not None:
                 if known.user_id != user_id:
                     raise KeyTakenError(fingerprint)
-                return _key_from_row(known), False
+                return record_of(SshKey, known), False
             count = select(func.count()).select_from(ssh_keys).where(ssh_keys.c.user_id == user_id)
             if (await connection.execute(count)).scalar_one() >= MOST_KEYS:
                 raise InvalidFieldError("public_key", f"is one too many; you have {MOST_KEYS}. Remove another first")
-            row = {
-                "key_id": key.key_id,
-                "user_id": user_id,
-                "name": name,
-                "line": line,
-                "fingerprint": fingerprint,
-                "create_time": key.create_time,
-            }
-            await connection.execute(insert(ssh_keys).values(row))
+            await connection.execute(insert(ssh_keys).values(row_of(ssh_keys, key)))
         return key, True
 
     async def list_of(self, user_id: str) -> Sequence[SshKey]:
@@ -57,7 +50,7 @@ class KeyStore:
             select(ssh_keys).where(ssh_keys.c.user_id == user_id).order_by(ssh_keys.c.create_time, ssh_keys.c.key_id)
         )
         async with self._database.reading() as connection:
-            return [_key_from_row(row) for row in await connection.execute(query)]
+            return [record_of(SshKey, row) for row in await connection.execute(query)]
 
     async def get(self, key: str) -> SshKey:
         """The key with this id or fingerprint; raises KeyNotFoundError."""
@@ -66,7 +59,7 @@ class KeyStore:
             row = (await connection.execute(query)).one_or_none()
         if row is None:
             raise KeyNotFoundError(key)
-        return _key_from_row(row)
+        return record_of(SshKey, row)
 
     async def owners(self, fingerprints: Collection[str]) -> dict[str, str]:
         """The ids of the users of those keys that users have, by fingerprint."""
@@ -82,7 +75,3 @@ class KeyStore:
 
 def _by(fingerprint: str) -> Any:  # noqa: ANN401 - sqlalchemy's type of it is long and says nothing
     return select(ssh_keys).where(ssh_keys.c.fingerprint == fingerprint)
-
-
-def _key_from_row(row: Row[Any]) -> SshKey:
-    return SshKey(row.key_id, row.user_id, row.name, row.line, row.create_time)

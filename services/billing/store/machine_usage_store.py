@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from datetime import timedelta
-from typing import Any
 
 from sqlalchemy import func, select
 from sqlalchemy.dialects import postgresql, sqlite
 
 from servicekit.db.database import Database
+from servicekit.records import row_of
 from services.billing.ledger import books
 from services.billing.ledger.books import COST_BOOKS, OPERATOR, Book, PostingKind, movement
 from services.billing.ledger.machine_usage import MachineUsage
@@ -46,7 +45,7 @@ class MachineUsageStore:
         dialect = postgresql if self._database.dialect_name == "postgresql" else sqlite
         statement = (
             dialect.insert(machine_usage)
-            .values(_row(usage))
+            .values(row_of(machine_usage, usage))
             .on_conflict_do_nothing()
             .returning(machine_usage.c.sequence)
         )
@@ -98,22 +97,3 @@ class MachineUsageStore:
             sums = await read_sums(connection, OPERATOR)
             total = sum(sums.get(book, 0) for book in COST_BOOKS)
             return total - int((await connection.scalar(theirs) if besides else 0) or 0)
-
-
-def _row(usage: MachineUsage) -> dict[str, Any]:
-    microsecond = timedelta(microseconds=1)
-    return {
-        "machine_id": usage.machine_id,
-        "sequence": usage.sequence,
-        "provider": usage.provider,
-        "gpu_type": usage.gpu_type,
-        "gpu_count": usage.gpu_count,
-        "start_time": usage.start_time,
-        "end_time": usage.end_time,
-        "price_micros_per_hour": usage.price_micros_per_hour,
-        "cost_micros": usage.cost_micros,
-        "final": usage.final,
-        "machine_start_time": usage.machine_start_time,
-        "minimum_billed_us": usage.minimum_billed // microsecond,
-        "billing_increment_us": usage.billing_increment // microsecond,
-    }

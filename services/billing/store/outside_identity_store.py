@@ -13,6 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from servicekit.clock import Clock
 from servicekit.db.database import Database
 from servicekit.logging import get_logger
+from servicekit.records import record_of
 from services.billing.errors import InvalidFieldError, LastAdministratorError, UserDisabledError
 from services.billing.identity.account import check_name, name_like
 from services.billing.identity.api_token import ApiToken
@@ -24,7 +25,7 @@ from services.billing.store.administrators import administrator_kept, one_change
 from services.billing.store.tables import accounts, team_members, teams, users
 from services.billing.store.team_store import insert_member, insert_team
 from services.billing.store.token_store import insert_token, new_token
-from services.billing.store.user_store import insert_user, user_from_row
+from services.billing.store.user_store import insert_user
 
 log = get_logger(__name__)
 
@@ -88,7 +89,7 @@ class OutsideIdentityStore:
         known = select(users).where(users.c.issuer == issuer, users.c.subject == subject)
         row = (await connection.execute(known)).one_or_none()
         if row is not None:
-            return user_from_row(row)
+            return record_of(User, row)
         name = await _free_name(connection, name_like(preferred_name))
         account = await open_account(connection, self._new_id("acct"), name, now)
         user = User(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import timedelta
 from typing import Any
 
 from sqlalchemy import Row, insert, select, text, update
@@ -11,8 +10,9 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from servicekit.clock import Clock
 from servicekit.db.database import Database
+from servicekit.records import record_of, row_of
 from services.billing.prices.price_change import PriceChange, WantedPrice, price_change
-from services.billing.prices.price_period import PricePeriod, PriceSource
+from services.billing.prices.price_period import PricePeriod
 from services.billing.prices.settings_prices import SettingsPrices, settings_prices
 from services.billing.store.tables import price_periods
 from vocabulary.money import MICROSECOND, Tariff
@@ -72,32 +72,16 @@ async def _write(connection: AsyncConnection, change: PriceChange) -> None:
 
 
 def _row(period: PricePeriod) -> dict[str, Any]:
-    return {
-        "period_id": period.period_id,
-        "gpu_type": period.gpu_type,
-        "spot": period.spot,
-        "price_micros_per_hour": period.tariff.price_micros_per_hour,
-        "minimum_billed_us": period.tariff.minimum // MICROSECOND,
-        "billing_increment_us": period.tariff.increment // MICROSECOND,
-        "source": period.source.value,
-        "start_time": period.start_time,
-        "end_time": period.end_time,
-        "create_time": period.create_time,
-    }
+    tariff = period.tariff
+    return row_of(
+        price_periods,
+        period,
+        tariff,
+        minimum_billed_us=tariff.minimum // MICROSECOND,
+        billing_increment_us=tariff.increment // MICROSECOND,
+    )
 
 
 def _period_from_row(row: Row[Any]) -> PricePeriod:
-    return PricePeriod(
-        period_id=row.period_id,
-        gpu_type=row.gpu_type,
-        spot=row.spot,
-        tariff=Tariff(
-            row.price_micros_per_hour,
-            timedelta(microseconds=row.minimum_billed_us),
-            timedelta(microseconds=row.billing_increment_us),
-        ),
-        source=PriceSource(row.source),
-        start_time=row.start_time,
-        end_time=row.end_time,
-        create_time=row.create_time,
-    )
+    minimum, increment = row.minimum_billed_us * MICROSECOND, row.billing_increment_us * MICROSECOND
+    return record_of(PricePeriod, row, tariff=Tariff(row.price_micros_per_hour, minimum, increment))

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
-from sqlalchemy import Row, and_, delete, insert, or_, select
+from sqlalchemy import and_, delete, insert, or_, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from servicekit.clock import Clock
 from servicekit.db.database import Database
+from servicekit.records import record_of, row_of
 from services.billing.errors import NameTakenError, TeamNotFoundError
 from services.billing.identity.team import MemberLevel, Membership, Origin, Team
 from services.billing.store.account_store import open_account
@@ -43,7 +43,8 @@ class TeamStore:
     async def list_all(self) -> Sequence[Team]:
         """All teams, by name, without their members."""
         async with self._database.reading() as connection:
-            return [_team_from_row(row) for row in await connection.execute(select(teams).order_by(teams.c.name))]
+            rows = await connection.execute(select(teams).order_by(teams.c.name))
+            return [record_of(Team, row, members=()) for row in rows]
 
     async def add_member(self, team_id: str, user_id: str, level: MemberLevel) -> Team:
         """Adds a member by hand, or changes one; gives the team after it. Raises TeamNotFoundError."""
@@ -67,8 +68,7 @@ async def insert_team(connection: AsyncConnection, team: Team) -> None:
     taken = await connection.execute(select(teams.c.team_id).where(teams.c.name == team.name))
     if taken.first() is not None:
         raise NameTakenError(team.name)
-    row = {"team_id": team.team_id, "name": team.name, "account_id": team.account_id, "create_time": team.create_time}
-    await connection.execute(insert(teams).values(row))
+    await connection.execute(insert(teams).values(row_of(teams, team)))
 
 
 async def insert_member(
@@ -96,7 +96,8 @@ async def read_team(connection: AsyncConnection, team: str) -> Team:
         .where(team_members.c.team_id == row.team_id)
         .order_by(users.c.name)
     )
-    return _team_from_row(row, tuple(_member_from_row(member) for member in await connection.execute(members)))
+    found = [record_of(Membership, one, user_name=one.name) for one in await connection.execute(members)]
+    return record_of(Team, row, members=tuple(found))
 
 
 async def team_account_ids(connection: AsyncConnection, user_id: str) -> Mapping[str, MemberLevel]:
@@ -107,11 +108,3 @@ async def team_account_ids(connection: AsyncConnection, user_id: str) -> Mapping
         .where(team_members.c.user_id == user_id)
     )
     return {row.account_id: MemberLevel(row.level) for row in await connection.execute(query)}
-
-
-def _team_from_row(row: Row[Any], members: tuple[Membership, ...] = ()) -> Team:
-    return Team(row.team_id, row.name, row.account_id, row.create_time, members)
-
-
-def _member_from_row(row: Row[Any]) -> Membership:
-    return Membership(row.user_id, row.name, MemberLevel(row.level), Origin(row.origin))

@@ -12,6 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from servicekit.clock import Clock
 from servicekit.db.database import Database
+from servicekit.records import record_of, row_of
 from services.billing.errors import (
     InvalidFieldError,
     InvalidTokenError,
@@ -227,37 +228,13 @@ def new_token(
 
 async def insert_token(connection: AsyncConnection, token: ApiToken, secret: str) -> None:
     """Inserts a token and the hash of its secret."""
-    row = {
-        "token_id": token.token_id,
-        "user_id": token.user_id,
-        "account_id": token.account_id,
-        "name": token.name,
-        "secret_hash": secret_hash(secret),
-        "prefix": token.prefix,
-        "scopes": " ".join(sorted(token.scopes)),
-        "create_time": token.create_time,
-        "expire_time": token.expire_time,
-        "parent_id": token.parent_id or None,
-        "is_sign_in": token.is_sign_in,
-    }
+    row = row_of(tokens, token, secret_hash=secret_hash(secret), scopes=" ".join(sorted(token.scopes)))
     await connection.execute(insert(tokens).values(row))
 
 
 def token_from_row(row: Row[Any]) -> ApiToken:
     """The token of a row that has every column of `tokens`."""
-    return ApiToken(
-        token_id=row.token_id,
-        user_id=row.user_id,
-        account_id=row.account_id,
-        name=row.name,
-        prefix=row.prefix,
-        create_time=row.create_time,
-        scopes=frozenset(map(Scope, row.scopes.split())),
-        expire_time=row.expire_time,
-        revoke_time=row.revoke_time,
-        parent_id=row.parent_id or "",
-        is_sign_in=row.is_sign_in,
-    )
+    return record_of(ApiToken, row, scopes=frozenset(map(Scope, row.scopes.split())))
 
 
 async def _read_token(connection: AsyncConnection, token_id: str) -> ApiToken:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
-from sqlalchemy import Row, insert, or_, select, update
+from sqlalchemy import insert, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from servicekit.clock import Clock
 from servicekit.db.database import Database
+from servicekit.records import record_of, row_of
 from services.billing.errors import GithubNameTakenError, NameTakenError, UserNotFoundError
 from services.billing.identity.rights import Role
 from services.billing.identity.user import Notify, ProfileVisibility, User
@@ -45,7 +46,7 @@ class UserStore:
         """The user with this name; None if there is none."""
         async with self._database.reading() as connection:
             row = (await connection.execute(select(users).where(users.c.name == name))).one_or_none()
-        return None if row is None else user_from_row(row)
+        return None if row is None else record_of(User, row)
 
     async def names(self, user_ids: Collection[str]) -> dict[str, str]:
         """The names of those users that there are, by id."""
@@ -56,13 +57,13 @@ class UserStore:
     async def list_all(self) -> Sequence[User]:
         """All users, by name."""
         async with self._database.reading() as connection:
-            return [user_from_row(row) for row in await connection.execute(select(users).order_by(users.c.name))]
+            return [record_of(User, row) for row in await connection.execute(select(users).order_by(users.c.name))]
 
     async def find_by_github_name(self, name: str) -> User | None:
         """The user with this name on GitHub, in lower case; None if there is none."""
         async with self._database.reading() as connection:
             row = (await connection.execute(select(users).where(users.c.github_name == name))).one_or_none()
-        return None if row is None else user_from_row(row)
+        return None if row is None else record_of(User, row)
 
     async def update(
         self,
@@ -117,17 +118,7 @@ async def insert_user(connection: AsyncConnection, user: User) -> None:
     taken = await connection.execute(select(users.c.user_id).where(users.c.name == user.name))
     if taken.first() is not None:
         raise NameTakenError(user.name)
-    row = {
-        "user_id": user.user_id,
-        "name": user.name,
-        "email": user.email,
-        "role": user.role.value,
-        "account_id": user.account_id,
-        "issuer": user.issuer or None,
-        "subject": user.subject or None,
-        "create_time": user.create_time,
-    }
-    await connection.execute(insert(users).values(row))
+    await connection.execute(insert(users).values(row_of(users, user)))
 
 
 async def read_user(connection: AsyncConnection, user: str) -> User:
@@ -135,22 +126,4 @@ async def read_user(connection: AsyncConnection, user: str) -> User:
     row = (await connection.execute(select(users).where(or_(users.c.user_id == user, users.c.name == user)))).first()
     if row is None:
         raise UserNotFoundError(user)
-    return user_from_row(row)
-
-
-def user_from_row(row: Row[Any]) -> User:
-    """The user of a row that has every column of `users`."""
-    return User(
-        user_id=row.user_id,
-        name=row.name,
-        role=Role(row.role),
-        account_id=row.account_id,
-        create_time=row.create_time,
-        email=row.email,
-        issuer=row.issuer or "",
-        subject=row.subject or "",
-        disable_time=row.disable_time,
-        github_name=row.github_name or "",
-        notify=Notify(row.notify),
-        profile=ProfileVisibility(row.profile),
-    )
+    return record_of(User, row)

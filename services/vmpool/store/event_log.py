@@ -11,6 +11,7 @@ from sqlalchemy import Row, Select, func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from servicekit.db.database import Database
+from servicekit.records import record_of
 from services.vmpool.errors import MachineNotFoundError
 from services.vmpool.machines.estimate import Start, StartEstimate, start_estimate
 from services.vmpool.machines.machine import ON_THE_WAY, Machine, MachineState
@@ -125,14 +126,7 @@ def _after(seq: int) -> Select[Any]:
 
 
 def _event_from_row(row: Row[Any]) -> MachineEvent:
-    return MachineEvent(
-        seq=row.seq,
-        time=row.time,
-        previous_state=MachineState(row.previous_state),
-        reason=row.reason,
-        estimate=_estimate_from_row(row),
-        machine=machine_from_json(row.machine),
-    )
+    return record_of(MachineEvent, row, estimate=_estimate_from_row(row), machine=machine_from_json(row.machine))
 
 
 def _estimate_from_row(row: Row[Any]) -> StartEstimate | None:

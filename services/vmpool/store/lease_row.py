@@ -13,8 +13,9 @@ from typing import Any
 from sqlalchemy import ColumnElement, Row, bindparam, insert, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from servicekit.records import record_of, row_of
 from services.vmpool.errors import LeaseNotFoundError
-from services.vmpool.machines.lease import Holder, Lease, LeaseState, StartKind
+from services.vmpool.machines.lease import Lease, LeaseState
 from services.vmpool.machines.machine import Machine
 from services.vmpool.store.tables import leases
 from vocabulary.slots import Slot, gpus_for
@@ -34,50 +35,15 @@ _WITH_GANG = (
 
 def lease_to_row(lease: Lease) -> dict[str, Any]:
     """All columns of the lease. The slots of one lease begin at the same eighth, and have the same size."""
-    return {
-        "lease_id": lease.lease_id,
-        "machine_id": lease.machine_id,
-        "job_id": lease.job_id,
-        "attempt": lease.attempt,
-        "gang_id": lease.gang_id or None,
-        "part": lease.part,
-        "holder": lease.holder.value,
-        "gpu_type": lease.gpu_type,
-        "gpus": sum(1 << slot.gpu for slot in lease.slots),
-        "first_eighth": lease.slots[0].first,
-        "eighths": lease.size,
-        "fencing_token": lease.fencing_token,
-        "start_kind": lease.start_kind.value,
-        "state": lease.state.value,
-        "reason": lease.reason,
-        "create_time": lease.create_time,
-        "expire_time": lease.expire_time,
-        "end_time": lease.end_time,
-    }
+    gpus, first_eighth = sum(1 << slot.gpu for slot in lease.slots), lease.slots[0].first
+    return row_of(leases, lease, gpus=gpus, first_eighth=first_eighth, eighths=lease.size)
 
 
 def lease_from_row(row: Row[Any]) -> Lease:
     """The lease in a row of `lease_to_row`."""
     gpus = [gpu for gpu in range(row.gpus.bit_length()) if row.gpus >> gpu & 1]
     eighths = row.eighths // gpus_for(row.eighths)
-    return Lease(
-        lease_id=row.lease_id,
-        machine_id=row.machine_id,
-        job_id=row.job_id,
-        attempt=row.attempt,
-        gang_id=row.gang_id or "",
-        part=row.part,
-        holder=Holder(row.holder),
-        gpu_type=row.gpu_type,
-        slots=tuple(Slot(gpu, row.first_eighth, eighths) for gpu in gpus),
-        fencing_token=row.fencing_token,
-        start_kind=StartKind(row.start_kind),
-        create_time=row.create_time,
-        expire_time=row.expire_time,
-        state=LeaseState(row.state),
-        reason=row.reason,
-        end_time=row.end_time,
-    )
+    return record_of(Lease, row, slots=tuple(Slot(gpu, row.first_eighth, eighths) for gpu in gpus))
 
 
 async def add_lease(connection: AsyncConnection, lease: Lease) -> None:

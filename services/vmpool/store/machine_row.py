@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, fields
 from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
 from typing import Any
 
 import orjson
 from sqlalchemy import RowMapping
 
+from servicekit.records import record_of, row_of
 from services.vmpool.fault import Fault
-from services.vmpool.machines.machine import Inventory, Machine, MachineState, Origin
+from services.vmpool.machines.machine import Inventory, Machine, Origin
+from services.vmpool.store.tables import machines
 
 MICROSECOND = timedelta(microseconds=1)
-_FIELDS = tuple(field.name for field in fields(Machine))
-_MOMENTS = tuple(name for name in _FIELDS if name.endswith("_time"))
-_SPANS = ("idle", "minimum_billed", "billing_increment", "max_duration")
-_PLAIN = tuple(name for name in _FIELDS if name not in {*_SPANS, "keep_idle"})
+_MOMENTS = tuple(field.name for field in fields(Machine) if field.name.endswith("_time"))
 _LISTS = ("occupied", "reservation_ids")
 _SECRETS = ("token",)
 _INVENTORY = frozenset(field.name for field in fields(Inventory))
@@ -45,31 +45,16 @@ _LATER = {
 
 def machine_to_row(machine: Machine) -> dict[str, Any]:
     """All columns of the machine."""
-    row = {name: getattr(machine, name) for name in _FIELDS}
-    row["state"] = machine.state.value
-    row["origin"] = machine.origin.value
-    row["fault"] = machine.fault.value
-    row["inventory"] = orjson.dumps(asdict(machine.inventory)).decode()
-    for name in _LISTS:
-        row[name] = orjson.dumps(row[name]).decode()
-    row |= {f"{name}_us": row.pop(name) // MICROSECOND for name in _SPANS}
-    keep_idle = row.pop("keep_idle")
-    row["keep_idle_us"] = None if keep_idle is None else keep_idle // MICROSECOND
-    return row
+    kept = {name: orjson.dumps(getattr(machine, name)).decode() for name in _LISTS}
+    return row_of(machines, machine, inventory=orjson.dumps(asdict(machine.inventory)).decode(), **kept)
 
 
 def machine_from_row(row: RowMapping | Mapping[Any, Any]) -> Machine:
     """The machine in a row of `machine_to_row`."""
-    values = {name: row[name] for name in _PLAIN}
-    values |= {name: row[f"{name}_us"] * MICROSECOND for name in _SPANS}
-    values["keep_idle"] = None if row["keep_idle_us"] is None else row["keep_idle_us"] * MICROSECOND
-    values["state"] = MachineState(row["state"])
-    values["origin"] = Origin(row["origin"])
-    values["fault"] = Fault(row["fault"])
     reported: dict[str, Any] = orjson.loads(row["inventory"])
-    values["inventory"] = Inventory(**{name: value for name, value in reported.items() if name in _INVENTORY})
-    values |= {name: tuple(orjson.loads(row[name])) for name in _LISTS}
-    return Machine(**values)
+    inventory = Inventory(**{name: value for name, value in reported.items() if name in _INVENTORY})
+    kept = {name: tuple(orjson.loads(row[name])) for name in _LISTS}
+    return record_of(Machine, SimpleNamespace(**row), inventory=inventory, **kept)
 
 
 def machine_to_json(machine: Machine) -> str:

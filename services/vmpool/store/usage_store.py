@@ -13,6 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from servicekit.clock import Clock
 from servicekit.db.database import Database
+from servicekit.records import record_of, row_of
 from services.vmpool.machines.lease import Holder, LeaseState
 from services.vmpool.machines.machine import Machine
 from services.vmpool.machines.usage_fact import UsageFact, Use, next_fact, uses_of
@@ -108,17 +109,10 @@ async def _uses(connection: AsyncConnection, fact: UsageFact) -> tuple[Use, ...]
 
 
 def _fact_to_row(fact: UsageFact) -> dict[str, Any]:
-    return {
-        "machine_id": fact.machine_id,
-        "sequence": fact.sequence,
-        "start_time": fact.start_time,
-        "end_time": fact.end_time,
-        "final": fact.final,
-        "sent": False,
-        "uses": json.dumps([(use.job_id, use.attempt, use.gpu_time // MICROSECOND) for use in fact.uses]),
-    }
+    uses = json.dumps([(use.job_id, use.attempt, use.gpu_time // MICROSECOND) for use in fact.uses])
+    return row_of(usage_facts, fact, sent=False, uses=uses)
 
 
 def _fact_from_row(row: Row[Any]) -> UsageFact:
     uses = tuple(Use(job_id, attempt, time * MICROSECOND) for job_id, attempt, time in json.loads(row.uses))
-    return UsageFact(row.machine_id, row.sequence, row.start_time, row.end_time, row.final, uses)
+    return record_of(UsageFact, row, uses=uses)
