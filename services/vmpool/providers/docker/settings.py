@@ -12,6 +12,7 @@ from typing import Annotated, Self
 from pydantic import Field, SecretStr, field_validator, model_validator
 from pydantic_settings import SettingsConfigDict
 
+from servicekit.records import record_of
 from servicekit.settings.config import CommaSeparated, Settings
 from services.vmpool.providers.docker.containers import ContainerPlan
 from services.vmpool.providers.docker.provider import DockerConfig, DockerProvider
@@ -105,10 +106,6 @@ class DockerSettings(Settings):
             check_privileges("VMPOOL_DOCKER_PRIVILEGED_BOXES", "VMPOOL_DOCKER_ENVIRONMENT", self.environment)
         return self
 
-    def price_micros_per_hour(self) -> int:
-        """The price of a container, in micro-dollars per hour."""
-        return micros_of(self.hourly_rate)
-
     def _network_devices(self) -> Sequence[str]:
         # An engine refuses a container with a device that its host does not have, and of other hosts we do not know.
         here = self.host.startswith("unix://") and TUN.exists()
@@ -116,40 +113,25 @@ class DockerSettings(Settings):
 
     def plan(self, pool_name: str) -> ContainerPlan:
         """The plan for making containers."""
-        return ContainerPlan(
+        return record_of(
+            ContainerPlan,
+            self,
             pool_name=pool_name,
-            image=self.image,
-            command=self.command,
-            executor_port=self.executor_port,
-            publish_address=self.publish_address,
             devices=(*self.devices, *self._network_devices()),
-            groups=self.groups,
             environment=executor_environment(self.environment),
-            volumes=self.volumes,
-            memory_mib=self.memory_mib,
             privileged_sandboxes=self.privileged_boxes,
-            init=self.init,
-            orphan_timeout=self.orphan_timeout,
-            max_duration=self.max_duration,
-            stop_grace=self.stop_grace,
         )
 
 
 def open_docker(context: PoolContext) -> DockerProvider:
     """The provider whose machines are containers of a Docker engine."""
     settings = DockerSettings()
-    return DockerProvider(
-        DockerConfig(
-            host=settings.host,
-            reach_address=settings.reach_address or settings.publish_address,
-            gpu_types=context.gpu_types,
-            gpu_count=context.gpu_counts[0],
-            max_containers=settings.max_containers,
-            price_micros_per_hour=settings.price_micros_per_hour(),
-            start_timeout=settings.start_timeout,
-            stop_grace=settings.stop_grace,
-            request_timeout=settings.request_timeout,
-            ends_with_pool=settings.ends_with_pool,
-        ),
-        settings.plan(context.pool_name),
+    config = record_of(
+        DockerConfig,
+        settings,
+        context,
+        reach_address=settings.reach_address or settings.publish_address,
+        gpu_count=context.gpu_counts[0],
+        price_micros_per_hour=micros_of(settings.hourly_rate),
     )
+    return DockerProvider(config, settings.plan(context.pool_name))

@@ -20,6 +20,7 @@ from pydantic import (
 )
 from pydantic_settings import NoDecode, SettingsConfigDict
 
+from servicekit.records import record_of
 from servicekit.settings.config import CommaSeparated, Settings
 from services.vmpool.providers.dstack import config
 from services.vmpool.providers.dstack.provider import DstackProvider
@@ -183,39 +184,13 @@ class DstackSettings(Settings):
 
     def agent(self) -> config.Agent:
         """The executor that runs on the machines, and its settings."""
-        return config.Agent(
-            image=self.image,
-            commands=self.commands,
-            user=self.user,
-            environment=RENTED_GPU | executor_environment(self.environment),
-            privileged=self.privileged,
-            executor_port=self.executor_port,
-            orphan_timeout=self.orphan_timeout,
-        )
+        return record_of(config.Agent, self, environment=RENTED_GPU | executor_environment(self.environment))
 
     def market(self, context: PoolContext) -> config.Market:
         """Limits on the machines to rent, from the pool's settings."""
-        return config.Market(
-            backends=_rented_backends(context.offers.backends) or self.older_backends or USUAL_BACKENDS,
-            regions=self.regions,
-            gpu_types=context.gpu_types,
-            gpu_counts=context.gpu_counts,
-            spot_policy=context.offers.spot,
-            max_price_micros_per_gpu_hour=context.offers.max_price_micros_per_gpu_hour,
-            minimum_billed=self.minimum_billed,
-            billing_increment=self.billing_increment,
-            cpu=self.cpu,
-            memory=self.memory,
-            disk=self.disk,
-        )
-
-    def timeouts(self) -> config.Timeouts:
-        """The poll interval, and the time limits."""
-        return config.Timeouts(
-            poll_interval=self.poll_interval,
-            start_timeout=self.start_timeout,
-            stop_grace=self.stop_grace,
-            release_timeout=self.release_timeout,
+        backends = _rented_backends(context.offers.backends) or self.older_backends or USUAL_BACKENDS
+        return record_of(
+            config.Market, self, context, context.offers, backends=backends, spot_policy=context.offers.spot
         )
 
     def server(self) -> config.Server:
@@ -225,18 +200,16 @@ class DstackSettings(Settings):
 
     def config(self, context: PoolContext) -> config.DstackConfig:
         """The whole configuration for that pool."""
-        return config.DstackConfig(
-            pool_name=context.pool_name,
-            data_dir=context.data_dir,
+        name = self.fleet_name or context.pool_name
+        return record_of(
+            config.DstackConfig,
+            self,
+            context,
             server=self.server(),
             agent=self.agent(),
             market=self.market(context),
-            fleet=config.Fleet(
-                self.fleet_name or context.pool_name, self.fleet_size, self.create_fleet, self.idle_duration
-            ),
-            timeouts=self.timeouts(),
-            max_duration=self.max_duration,
-            ends_with_pool=self.ends_with_pool,
+            fleet=config.Fleet(name, self.fleet_size, self.create_fleet, self.idle_duration),
+            timeouts=record_of(config.Timeouts, self),
         )
 
 

@@ -10,6 +10,7 @@ from typing import Annotated
 from pydantic import Field
 from pydantic_settings import SettingsConfigDict
 
+from servicekit.records import record_of
 from servicekit.settings.config import Settings
 from services.vmpool.providers.local.config import LocalConfig
 from services.vmpool.providers.local.provider import LocalProvider
@@ -46,16 +47,12 @@ class LocalSettings(Settings):
 def open_local(context: PoolContext) -> LocalProvider:
     """The provider whose machines are this host."""
     settings = LocalSettings()
-    return LocalProvider(
-        LocalConfig(
-            data_dir=context.data_dir,
-            command=settings.executor_command,
-            preferred_port=settings.executor_port,
-            gpu_types=context.gpu_types,
-            gpu_counts=context.gpu_counts,
-            price_micros_per_hour=settings.price_micros_per_hour(),
-            start_timeout=settings.start_timeout,
-            orphan_timeout=settings.orphan_timeout,
-            stop_grace=settings.stop_grace,
-        )
+    config = record_of(
+        LocalConfig,
+        settings,
+        context,
+        command=settings.executor_command,
+        preferred_port=settings.executor_port,
+        price_micros_per_hour=settings.price_micros_per_hour(),
     )
+    return LocalProvider(config)
