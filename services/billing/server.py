@@ -41,14 +41,12 @@ from services.billing.alerts.notice_mail import delivery_of, open_notice_mail
 from services.billing.bootstrap import Bootstrap
 from services.billing.config import BillingSettings
 from services.billing.identity.caller import Caller
-from services.billing.keys.account_keys import AccountKeys
 from services.billing.keys.github_claims import GithubClaims
 from services.billing.keys.github_keys import GithubKeys
-from services.billing.keys.github_teams import GithubTeams, rules_of
+from services.billing.keys.github_teams import GithubTeams, GuardedGithubKeys, rules_of
 from services.billing.keys.key_files import KeyFiles
 from services.billing.keys.key_resolver import KeyResolver
-from services.billing.keys.key_source import KeySource
-from services.billing.keys.team_check import GuardedGithubKeys
+from services.billing.keys.key_source import AccountKeys, KeySource
 from services.billing.ledger_keeper import KEEPING_INTERVAL, LedgerKeeper
 from services.billing.service.alert_service import AlertServicer
 from services.billing.service.billing_service import BillingServicer, Stores

@@ -12,12 +12,15 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from http import HTTPStatus
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 from servicekit.clock import Clock
 from servicekit.logging import get_logger
 from services.billing.errors import NotInTeamError
+from services.billing.identity.user import User
+from services.billing.keys.github_keys import GithubKeys
 from services.billing.keys.http_get import NoAnswerError, Reply, get
+from services.billing.keys.key_source import Found
 
 log = get_logger(__name__)
 
@@ -135,3 +138,28 @@ def _object_of(text: str) -> dict[str, Any] | None:
     except ValueError:
         return None
     return cast("dict[str, Any]", document) if isinstance(document, dict) else None
+
+
+class TeamCheck(Protocol):
+    """Knows who belongs to what an operator demands."""
+
+    async def check(self, name: str) -> None:
+        """Raises NotInTeamError if the user of GitHub does not belong, or if this cannot be found out."""
+        ...
+
+
+class GuardedGithubKeys:
+    """A KeySource of GitHub's keys, for those who pass a check alone. It refuses before it asks for keys."""
+
+    def __init__(self, github: GithubKeys, team: TeamCheck) -> None:
+        self._github = github
+        self._team = team
+
+    async def keys_of(self, user: User) -> Found | None:
+        """The keys of the user's name on GitHub; None if that is not known. Raises NotInTeamError, too."""
+        return await self.keys_of_name(user.github_name) if user.github_name else None
+
+    async def keys_of_name(self, name: str) -> Found:
+        """The keys of a user of GitHub. Raises NotInTeamError, too."""
+        await self._team.check(name)
+        return await self._github.keys_of_name(name)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from services.billing.identity.user import User
+from services.billing.store.key_store import KeyStore
 
 
 @dataclass(frozen=True)
@@ -30,3 +31,15 @@ class KeySource(Protocol):
         NotAllowedError if the user may not use it.
         """
         ...
+
+
+class AccountKeys:
+    """A KeySource of the keys that were added with `wavepool keys add`."""
+
+    def __init__(self, keys: KeyStore) -> None:
+        self._keys = keys
+
+    async def keys_of(self, user: User) -> Found | None:
+        """The keys that the user has added; None if there are none."""
+        lines = tuple(key.line for key in await self._keys.list_of(user.user_id))
+        return Found("wavepool", lines) if lines else None

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from importlib.metadata import PackageNotFoundError, version
 
-from wavepool.executor.v1 import executor_pb2
+from wavepool.executor.v1 import executor_pb2, inventory_pb2
 
 from servicekit.clock import Clock
 from servicekit.rpc.proto_of import proto_of
@@ -16,7 +16,6 @@ from services.executor.devices.profiling import Profiler
 from services.executor.machine.inventory import InventoryReader
 from services.executor.machine.load import LoadMeter
 from services.executor.runs.admission import Capacity
-from services.executor.wire.inventory import inventory_to_proto
 
 
 @dataclass(frozen=True)
@@ -59,20 +58,27 @@ class Capabilities:
             toolchain=self.toolchain.title,
             uptime=self.clock.now() - self.start_time,
             version=_version(),
-            inventory=inventory_to_proto(
-                self.inventory.current,
-                self.toolchain.title,
-                self.torch_version,
-                self.sandbox_gaps,
-                capacity.runs_per_device,
-                self.registries,
-                masks_compute_units=self.masks_compute_units,
-            ),
+            inventory=self._inventory(capacity),
             inventory_time=self.inventory.current.time,
             load=self.load.read(),
             profiler=profiler,
             no_profiler_because=no_profiler_because,
             **now,
+        )
+
+    def _inventory(self, capacity: Capacity) -> inventory_pb2.Inventory:
+        found = self.inventory.current
+        return proto_of(
+            inventory_pb2.Inventory,
+            found.device,
+            found.host,
+            capacity,
+            self,
+            toolchain=self.toolchain.title,
+            host_processor=found.host.processor,
+            host_cpu_count=found.host.cpu_count,
+            host_memory_mib=found.host.memory_mib,
+            images=inventory_pb2.ImageSources(registries=self.registries),
         )
 
 

@@ -13,7 +13,7 @@ Arithmetic is taken as exact: a kernel whose indices overflow has other problems
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from hipcpu.ir.instruction import SAME_VALUE, Instruction
 from hipcpu.ir.text import words
@@ -152,3 +152,23 @@ def offset_of(one: Instruction, value_of: Callable[[str], Polynomial], types: Ma
             return None
         total = total.plus(value_of(index.value).scaled(size))
     return total
+
+
+def row_lengths(kernel: Kernel, addresses: Addresses) -> Iterator[Polynomial]:
+    """Yield the bounds that loop variables are compared with, for unrolled loops before they were rounded down."""
+    for one in kernel.instructions:
+        if one.opcode != "icmp":
+            continue
+        left, right = (operand.value for operand in one.operands)
+        for variable, bound in ((left, right), (right, left)):
+            if any(part.startswith("loop:") for part in addresses.of(variable).unknowns):
+                yield addresses.of(_unrounded(bound, kernel))
+
+
+def _unrounded(bound: str, kernel: Kernel) -> str:
+    """Return `n` for `n & -4`, the bound of a loop that was unrolled by four."""
+    one = kernel.definitions.get(bound)
+    if one is None or one.opcode != "and":
+        return bound
+    value, mask = (operand.value for operand in one.operands)
+    return value if mask.lstrip("-").isdigit() and int(mask) & 1 == 0 else bound

@@ -11,7 +11,7 @@ from typing import Any
 from hipcpu.ir.debug_locations import DebugLocations
 from hipcpu.ir.module import Module
 from services.executor.devices.gfx942.accesses import accesses_of
-from services.executor.devices.gfx942.addresses import Addresses
+from services.executor.devices.gfx942.addresses import Addresses, row_lengths
 from services.executor.devices.gfx942.assembly import (
     MATRIX_INSTRUCTIONS,
     Code,
@@ -33,7 +33,6 @@ from services.executor.devices.gfx942.occupancy import (
     occupancy_of,
     saving_for_next_step,
 )
-from services.executor.devices.gfx942.row_lengths import row_lengths
 
 _ADDRESS_OF = re.compile(r"([\w$.]+)@(?:gotpcrel32|rel32)@lo")
 

@@ -8,8 +8,7 @@ from pathlib import Path
 
 from services.executor.sandboxes.limits.cgroup import Cgroup, remove_leftover_cgroups
 from services.executor.sandboxes.limits.cgroup_place import are_limited_in_cpu, open_cgroup_place
-from services.executor.sandboxes.limits.sandbox_user import FIRST_UID, LAST_UID, SandboxUser
-from services.executor.sandboxes.limits.writable_mounts import lend_writable_mounts
+from services.executor.sandboxes.limits.sandbox_user import FIRST_UID, LAST_UID, SandboxUser, lend_writable_mounts
 from services.executor.sandboxes.sandbox import Command, Limits
 
 
