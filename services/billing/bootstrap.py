@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import tempfile
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from servicekit.logging import get_logger
@@ -23,17 +24,15 @@ from services.billing.store.user_store import UserStore
 log = get_logger(__name__)
 
 
+@dataclass(frozen=True)
 class Bootstrap:
     """Adds the first user with a first grant, and keeps a working admin token in `token_file` (mode 0600)."""
 
-    def __init__(
-        self, users: UserStore, accounts: AccountStore, ledger: LedgerStore, tokens: TokenStore, token_file: Path
-    ) -> None:
-        self._users = users
-        self._accounts = accounts
-        self._ledger = ledger
-        self._tokens = tokens
-        self._token_file = token_file
+    users: UserStore
+    accounts: AccountStore
+    ledger: LedgerStore
+    tokens: TokenStore
+    token_file: Path
 
     async def run(self, name: str, grant_micros: int) -> None:
         """Creates the missing parts and keeps the others; an existing account with a grant gets no second one.
@@ -42,32 +41,32 @@ class Bootstrap:
         file is left as it is.
         """
         user = await self._user(check_name(name))
-        account = await self._accounts.get(user.account_id)
+        account = await self.accounts.get(user.account_id)
         if grant_micros and account.balance.granted_micros == 0:
             # The setting may have another amount than when the first grant was made, and that one was taken back.
             with suppress(IdempotencyKeyReusedError):
                 key = first_grant_key(account.account_id)
-                await self._ledger.grant(account.account_id, grant_micros, key, "First grant")
+                await self.ledger.grant(account.account_id, grant_micros, key, "First grant")
         is_administrator = user.role is Role.ADMIN and user.disable_time is None
         if is_administrator and not await self._file_works(user):
-            _, secret = await self._tokens.create(user.user_id, "bootstrap")
-            _write_private(self._token_file, secret + "\n")
-            log.info("wrote an admin token", extra={"file": str(self._token_file), "user": name})
+            _, secret = await self.tokens.create(user.user_id, "bootstrap")
+            _write_private(self.token_file, secret + "\n")
+            log.info("wrote an admin token", extra={"file": str(self.token_file), "user": name})
 
     async def _user(self, name: str) -> User:
-        found = await self._users.find_by_name(name)
+        found = await self.users.find_by_name(name)
         if found is not None:
             return found
         try:
-            return await self._users.create(name, Role.ADMIN)
+            return await self.users.create(name, Role.ADMIN)
         except NameTakenError:
             # Another billing process on the same database was faster.
-            return await self._users.get(name)
+            return await self.users.get(name)
 
     async def _file_works(self, user: User) -> bool:
         try:
-            secret = self._token_file.read_text().strip()
-            caller = await self._tokens.authenticate(secret)
+            secret = self.token_file.read_text().strip()
+            caller = await self.tokens.authenticate(secret)
         except (OSError, UnicodeDecodeError, InvalidTokenError):
             return False
         return caller.user.user_id == user.user_id

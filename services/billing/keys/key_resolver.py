@@ -49,16 +49,14 @@ class NamedKeySource(Protocol):
         ...
 
 
+@dataclass(frozen=True)
 class KeyResolver:
     """Asks all sources; `github` is None if it is off."""
 
-    def __init__(
-        self, users: UserStore, keys: KeyStore, sources: Sequence[KeySource], github: NamedKeySource | None
-    ) -> None:
-        self._users = users
-        self._keys = keys
-        self._sources = sources
-        self._github = github
+    users: UserStore
+    keys: KeyStore
+    sources: Sequence[KeySource]
+    github: NamedKeySource | None
 
     async def resolve(self, caller: User, person: str) -> Resolved:
         """The keys of a user, of `github:` and a name there, or of the caller if `person` is empty.
@@ -70,7 +68,7 @@ class KeyResolver:
         if person in {"", caller.user_id, caller.name}:
             return await self._of_user(caller)
         try:
-            return await self._of_user(_enabled(await self._users.get(person)))
+            return await self._of_user(_enabled(await self.users.get(person)))
         except (UserNotFoundError, UserDisabledError, NoKeysError) as error:
             # One answer for all, or anybody could find out who the users are.
             raise NoKeysError(
@@ -81,7 +79,7 @@ class KeyResolver:
     async def _of_user(self, user: User) -> Resolved:
         found: list[Found] = []
         failures: list[Exception] = []
-        for source in self._sources:
+        for source in self.sources:
             try:
                 one = await source.keys_of(user)
             except (NoKeysError, KeySourceAwayError) as error:
@@ -93,7 +91,7 @@ class KeyResolver:
         if not found:
             claim = (
                 ", or `wavepool keys claim NAME` if there is one on GitHub"
-                if self._github and not user.github_name
+                if self.github and not user.github_name
                 else ""
             )
             raise NoKeysError(f"you have no SSH key here: `wavepool keys add FILE` adds one{claim}")
@@ -103,10 +101,10 @@ class KeyResolver:
         name = check_github_name(text, "person")
         if not name:
             raise InvalidFieldError("person", "has no name after github:; give one, such as github:alice")
-        if self._github is None:
+        if self.github is None:
             raise GithubOffError
-        found = await self._github.keys_of_name(name)
-        user = await self._users.find_by_github_name(name)
+        found = await self.github.keys_of_name(name)
+        user = await self.users.find_by_github_name(name)
         if user is not None:
             _enabled(user)
         # A user here may have the same name, and be somebody else.
@@ -118,7 +116,7 @@ class KeyResolver:
         for one in found:
             for line in one.lines:
                 origins.setdefault(line, one.origin)
-        owners = await self._keys.owners([fingerprint_of(line) for line in origins])
+        owners = await self.keys.owners([fingerprint_of(line) for line in origins])
         others = {line for line in origins if owners.get(fingerprint_of(line), user_id) != user_id}
         left_out = [
             f"{origins[line]}: the key {fingerprint_of(line)} is not used: another user has it here" for line in others

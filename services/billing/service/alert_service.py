@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import partial
 
 import grpc
@@ -27,36 +28,29 @@ from services.billing.wire.fields import page_token_from_proto
 Context = grpc.aio.ServicerContext[object, object]
 
 
+@dataclass(frozen=True)
 class AlertServicer(alerts_pb2_grpc.AlertServiceServicer):
     """The RPCs of the service; `alerts.proto` documents them."""
 
-    def __init__(
-        self,
-        store: AlertStore,
-        evaluator: Evaluator,
-        channels: Mapping[str, NamedChannel],
-        clock: Clock,
-        new_id: Callable[[str], str],
-    ) -> None:
-        self._store = store
-        self._evaluator = evaluator
-        self._channels = channels
-        self._clock = clock
-        self._new_id = new_id
+    store: AlertStore
+    evaluator: Evaluator
+    channels: Mapping[str, NamedChannel]
+    clock: Clock
+    new_id: Callable[[str], str]
 
     async def ReportReadings(self, request: pb.ReportReadingsRequest, context: Context) -> pb.ReportReadingsResponse:
         """Takes a source's readings."""
-        now = self._clock.now()
+        now = self.clock.now()
         source, valid_for, readings = wire.report_from_proto(request, now)
         if source == OWN_SOURCE:
             raise InvalidFieldError("source", f"must not be {OWN_SOURCE!r}, which is billing itself")
-        await self._evaluator.take_all(source, readings, valid_for, now)
+        await self.evaluator.take_all(source, readings, valid_for, now)
         return pb.ReportReadingsResponse()
 
     async def ListAlerts(self, request: pb.ListAlertsRequest, context: Context) -> pb.ListAlertsResponse:
         """Lists active alerts."""
         account_id = request.account_id if request.HasField("account_id") else None
-        alerts = await self._store.active(account_id)
+        alerts = await self.store.active(account_id)
         return pb.ListAlertsResponse(alerts=[wire.alert_to_proto(alert) for alert in alerts])
 
     async def ListAlertHistory(
@@ -66,22 +60,22 @@ class AlertServicer(alerts_pb2_grpc.AlertServiceServicer):
         page_size = page_size_from_proto(request.page_size)
         account_id = request.account_id if request.HasField("account_id") else None
         before_seq = page_token_from_proto(wire.HISTORY, request.page_token, "the history of alerts")
-        lines = await self._store.history(account_id, before_seq=before_seq, limit=page_size + 1)
+        lines = await self.store.history(account_id, before_seq=before_seq, limit=page_size + 1)
         return wire.history_to_proto(lines, page_size)
 
     async def ListAlertRules(self, request: pb.ListAlertRulesRequest, context: Context) -> pb.ListAlertRulesResponse:
         """Lists rules and channels."""
-        times = self._evaluator.last_reading_time
+        times = self.evaluator.last_reading_time
         return pb.ListAlertRulesResponse(
-            rules=[wire.rule_to_proto(rule, times.get(name)) for name, rule in self._evaluator.rules.items()],
-            channels=[proto_of(pb.AlertChannel, one) for one in self._channels.values()],
+            rules=[wire.rule_to_proto(rule, times.get(name)) for name, rule in self.evaluator.rules.items()],
+            channels=[proto_of(pb.AlertChannel, one) for one in self.channels.values()],
         )
 
     async def SendTestAlert(self, request: pb.SendTestAlertRequest, context: Context) -> pb.SendTestAlertResponse:
         """Tries channels."""
-        if request.channel and request.channel not in self._channels:
-            raise ChannelNotFoundError(request.channel, sorted(self._channels))
-        named = [self._channels[request.channel]] if request.channel else list(self._channels.values())
+        if request.channel and request.channel not in self.channels:
+            raise ChannelNotFoundError(request.channel, sorted(self.channels))
+        named = [self.channels[request.channel]] if request.channel else list(self.channels.values())
         failures = await asyncio.gather(*(attempt(partial(one.channel.send, self._test_notice())) for one in named))
         return pb.SendTestAlertResponse(
             deliveries=[
@@ -92,12 +86,12 @@ class AlertServicer(alerts_pb2_grpc.AlertServiceServicer):
 
     def _test_notice(self) -> Notice:
         return Notice(
-            notice_id=self._new_id("altr"),
-            alert_id=self._new_id("alert"),
+            notice_id=self.new_id("altr"),
+            alert_id=self.new_id("alert"),
             event=TEST,
             rule=TEST,
             severity=Severity.INFO,
             summary="This message tries the channel. Nothing is wrong.",
             value=0.0,
-            time=self._clock.now(),
+            time=self.clock.now(),
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 
 import grpc
@@ -19,23 +20,23 @@ from services.billing.wire import prices as wire
 Context = grpc.aio.ServicerContext[object, object]
 
 
+@dataclass(frozen=True)
 class PriceServicer(prices_pb2_grpc.PriceServiceServicer):
     """The RPCs of the service; `prices.proto` documents them."""
 
-    def __init__(self, store: PriceStore, gpu_types: Sequence[str], longest_run: timedelta, clock: Clock) -> None:
-        self._store = store
-        self._gpu_types = gpu_types
-        self._longest_run = longest_run
-        self._clock = clock
+    store: PriceStore
+    gpu_types: Sequence[str]
+    longest_run: timedelta
+    clock: Clock
 
     async def ListPrices(self, request: pb.ListPricesRequest, context: Context) -> pb.ListPricesResponse:
         """Lists the GPU types with their prices now."""
-        return wire.prices_to_proto(await self._prices(), self._clock.now())
+        return wire.prices_to_proto(await self._prices(), self.clock.now())
 
     async def SetPrice(self, request: pb.SetPriceRequest, context: Context) -> pb.SetPriceResponse:
         """Sets a price from an instant on."""
-        wanted = wire.wanted_from_proto(request, PriceList(self._gpu_types, ()))
-        return pb.SetPriceResponse(period=wire.period_to_proto(await self._store.set(wanted)))
+        wanted = wire.wanted_from_proto(request, PriceList(self.gpu_types, ()))
+        return pb.SetPriceResponse(period=wire.period_to_proto(await self.store.set(wanted)))
 
     async def ListPricePeriods(
         self, request: pb.ListPricePeriodsRequest, context: Context
@@ -49,8 +50,8 @@ class PriceServicer(prices_pb2_grpc.PriceServiceServicer):
     async def GetQuote(self, request: pb.GetQuoteRequest, context: Context) -> pb.GetQuoteResponse:
         """Prices GPU time."""
         wanted = wire.gpu_time_from_proto(request)
-        found = quote(await self._prices(), wanted, self._longest_run, self._clock.now())
+        found = quote(await self._prices(), wanted, self.longest_run, self.clock.now())
         return proto_of(pb.GetQuoteResponse, found)
 
     async def _prices(self) -> PriceList:
-        return PriceList(self._gpu_types, await self._store.periods())
+        return PriceList(self.gpu_types, await self.store.periods())

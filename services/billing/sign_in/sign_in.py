@@ -26,24 +26,16 @@ class SignedIn:
     expire_time: datetime | None
 
 
+@dataclass(frozen=True)
 class SignIn:
     """Sign-in through one provider. All methods raise IdentityProviderError if the provider cannot be used."""
 
-    def __init__(
-        self,
-        provider: IdentityProvider,
-        scopes: tuple[str, ...],
-        rules: MembershipRules,
-        users: OutsideIdentityStore,
-        clock: Clock,
-        token_lifetime: timedelta,
-    ) -> None:
-        self.provider = provider
-        self.scopes = scopes
-        self._rules = rules
-        self._users = users
-        self._clock = clock
-        self._token_lifetime = token_lifetime
+    provider: IdentityProvider
+    scopes: tuple[str, ...]
+    rules: MembershipRules
+    users: OutsideIdentityStore
+    clock: Clock
+    token_lifetime: timedelta
 
     async def with_code(self, code: str, code_verifier: str, redirect_uri: str, nonce: str) -> SignedIn:
         """Signs in a person whose browser came back with a code; raises InvalidFieldError and NotAdmittedError."""
@@ -51,16 +43,16 @@ class SignIn:
 
     async def with_id_token(self, id_token: str, nonce: str) -> SignedIn:
         """Signs in the person of an ID token; raises InvalidFieldError and NotAdmittedError."""
-        person = self._rules.membership(await self._claims(id_token, nonce))
+        person = self.rules.membership(await self._claims(id_token, nonce))
         try:
-            token, secret = await self._users.sign_in(
+            token, secret = await self.users.sign_in(
                 issuer=self.provider.issuer,
                 subject=person.subject,
                 preferred_name=person.preferred_name,
                 email=person.email,
                 teams=person.teams,
                 role=Role(person.role) if person.role else None,
-                lifetime=self._token_lifetime,
+                lifetime=self.token_lifetime,
             )
         except UserDisabledError as error:
             raise NotAdmittedError("your user is disabled") from error
@@ -72,7 +64,7 @@ class SignIn:
         for published in (provider.published, provider.published_now):
             keys = (await published()).keys
             try:
-                return verified_claims(id_token, nonce, keys, provider.issuer, provider.client_id, self._clock.now())
+                return verified_claims(id_token, nonce, keys, provider.issuer, provider.client_id, self.clock.now())
             except UnknownKeyError:
                 continue
         raise InvalidIdTokenError("it is signed with a key that the identity provider does not publish")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -23,24 +24,18 @@ LATEST_KEPT = 200
 """Latest machines and leases that stay however old they are, because estimates and paces are measured by them."""
 
 
+@dataclass(frozen=True)
 class HistoryStore:
     """Forgets old rows, and keeps sums of them."""
 
-    def __init__(
-        self,
-        database: Database,
-        batch: int = BATCH,
-        machines_batch: int = MACHINES_BATCH,
-        latest_kept: int = LATEST_KEPT,
-    ) -> None:
-        self._database = database
-        self._batch = batch
-        self._machines_batch = machines_batch
-        self._latest_kept = latest_kept
+    database: Database
+    batch: int = BATCH
+    machines_batch: int = MACHINES_BATCH
+    latest_kept: int = LATEST_KEPT
 
     async def totals(self) -> PoolTotals:
         """The sums over forgotten machines and leases."""
-        async with self._database.reading() as connection:
+        async with self.database.reading() as connection:
             row = (await connection.execute(select(pool_totals))).one()
         idle = timedelta(microseconds=row.idle_us)
         return PoolTotals(row.machines, idle, row.cost_micros, row.cold_starts, row.warm_reuses)
@@ -56,7 +51,7 @@ class HistoryStore:
             .where(later.c.machine_id == machine_events.c.machine_id, later.c.seq > machine_events.c.seq)
             .exists()
         )
-        old = select(machine_events.c.seq).where(machine_events.c.time < before, overtaken).limit(self._batch)
+        old = select(machine_events.c.seq).where(machine_events.c.time < before, overtaken).limit(self.batch)
         return await self._in_batches(delete(machine_events).where(machine_events.c.seq.in_(old)))
 
     async def forget_facts(self, before: datetime) -> int:
@@ -68,29 +63,27 @@ class HistoryStore:
             .exists()
         )
         key = (usage_facts.c.machine_id, usage_facts.c.sequence)
-        old = (
-            select(*key).where(and_(usage_facts.c.sent, usage_facts.c.end_time < before, overtaken)).limit(self._batch)
-        )
+        old = select(*key).where(and_(usage_facts.c.sent, usage_facts.c.end_time < before, overtaken)).limit(self.batch)
         return await self._in_batches(delete(usage_facts).where(tuple_(*key).in_(old)))
 
     async def forget_leases(self, before: datetime) -> int:
         """Forget leases that ended before, except the latest."""
         ended = select(leases.c.lease_id).where(leases.c.end_time.is_not(None))
-        latest = ended.order_by(leases.c.end_time.desc()).limit(self._latest_kept)
+        latest = ended.order_by(leases.c.end_time.desc()).limit(self.latest_kept)
         old = (
             select(leases.c.lease_id)
             .where(leases.c.end_time < before, leases.c.lease_id.not_in(latest))
-            .limit(self._batch)
+            .limit(self.batch)
         )
         forgotten = 0
         while True:
-            async with self._database.transaction() as connection:
+            async with self.database.transaction() as connection:
                 gone = delete(leases).where(leases.c.lease_id.in_(old)).returning(leases.c.start_kind)
                 kinds = list((await connection.execute(gone)).scalars())
                 cold, warm = (kinds.count(kind.value) for kind in (StartKind.COLD_START, StartKind.WARM_REUSE))
                 await _add(connection, cold_starts=cold, warm_reuses=warm)
             forgotten += len(kinds)
-            if len(kinds) < self._batch:
+            if len(kinds) < self.batch:
                 return forgotten
 
     async def forget_machines(self, before: datetime) -> int:
@@ -100,14 +93,14 @@ class HistoryStore:
         """
         forgotten = 0
         while True:
-            async with self._database.transaction() as connection:
+            async with self.database.transaction() as connection:
                 count = await self._forget_some_machines(connection, before)
             forgotten += count
-            if count < self._machines_batch:
+            if count < self.machines_batch:
                 return forgotten
 
     async def _forget_some_machines(self, connection: AsyncConnection, before: datetime) -> int:
-        latest = select(machines.c.machine_id).order_by(machines.c.create_time.desc()).limit(self._latest_kept)
+        latest = select(machines.c.machine_id).order_by(machines.c.create_time.desc()).limit(self.latest_kept)
         leased = select(leases.c.lease_id).where(leases.c.machine_id == machines.c.machine_id).exists()
         reported = (
             select(usage_facts.c.sequence)
@@ -118,7 +111,7 @@ class HistoryStore:
             select(machines)
             .where(machines.c.release_time < before, machines.c.machine_id.not_in(latest), ~leased)
             .where(reported | machines.c.provision_time.is_(None))
-            .limit(self._machines_batch)
+            .limit(self.machines_batch)
         )
         old = [machine_from_row(row) for row in (await connection.execute(query)).mappings()]
         await _delete_machines(connection, [machine.machine_id for machine in old])
@@ -133,10 +126,10 @@ class HistoryStore:
     async def _in_batches(self, statement: Delete) -> int:
         forgotten = 0
         while True:
-            async with self._database.transaction() as connection:
+            async with self.database.transaction() as connection:
                 count = (await connection.execute(statement)).rowcount
             forgotten += count
-            if count < self._batch:
+            if count < self.batch:
                 return forgotten
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 
 import grpc
@@ -29,37 +30,28 @@ from vocabulary.readings import Reading
 CALL_SECONDS = 5.0
 
 
+@dataclass(frozen=True)
 class PoolMonitor:
     """Knows how busy the machines are, which failed in the window, and what the pool cannot start."""
 
-    def __init__(
-        self,
-        machines: MachineStore,
-        sizer: Sizer,
-        demand: DemandBoard,
-        loads: LoadBook,
-        providers: ProviderSet,
-        max_machines: int,
-        clock: Clock,
-    ) -> None:
-        self._machines = machines
-        self._sizer = sizer
-        self._demand = demand
-        self._loads = loads
-        self._providers = providers
-        self._max_machines = max_machines
-        self._clock = clock
+    machines: MachineStore
+    sizer: Sizer
+    demand: DemandBoard
+    loads: LoadBook
+    providers: ProviderSet
+    max_machines: int
+    clock: Clock
 
     async def readings(self) -> list[Reading]:
         """Everything that alerts are made from, now."""
-        now, window = self._clock.now(), self._loads.window
-        present = await self._machines.unreleased()
-        backing_off = await self._sizer.backing_off()
-        loads = {machine.machine_id: self._loads.mean(machine.machine_id, now) for machine in present}
-        unmet = unmet_demand(self._demand.present(now), present, self._max_machines, backing_off, now)
+        now, window = self.clock.now(), self.loads.window
+        present = await self.machines.unreleased()
+        backing_off = await self.sizer.backing_off()
+        loads = {machine.machine_id: self.loads.mean(machine.machine_id, now) for machine in present}
+        unmet = unmet_demand(self.demand.present(now), present, self.max_machines, backing_off, now)
         found = [
             *machine_readings(present, loads, window, now),
-            *failure_readings(self._providers.names, await self._machines.ended_since(now - window)),
+            *failure_readings(self.providers.names, await self.machines.ended_since(now - window)),
             *demand_readings(unmet),
             stopped_reading(source for source, failed in backing_off.items() if failed.is_stopped),
         ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, cast
 
 from services.vmpool.errors import ProviderError
@@ -18,20 +19,14 @@ from services.vmpool.providers.dstack.fleet import Fleets
 Json = Mapping[str, Any]
 
 
+@dataclass(frozen=True)
 class Examination:
     """Looks, and changes nothing. `offers` takes True for our fleet's offers, or False for those of the backends."""
 
-    def __init__(
-        self,
-        client: DstackClient,
-        fleets: Fleets,
-        config: DstackConfig,
-        offers: Callable[[bool], Awaitable[Sequence[Offer]]],
-    ) -> None:
-        self._client = client
-        self._fleets = fleets
-        self._config = config
-        self._offers = offers
+    client: DstackClient
+    fleets: Fleets
+    config: DstackConfig
+    offers: Callable[[bool], Awaitable[Sequence[Offer]]]
 
     async def require(self) -> None:
         """Raises ProviderError with the remedy for the first fault, or OSError if the server does not answer."""
@@ -44,19 +39,19 @@ class Examination:
         found: list[ProviderFinding] = []
         try:
             found += [finding async for finding in self._settings()]
-            has_fleet = await self._fleets.ours() is not None
-            found.append(doctor.offers_finding(await self._offers(has_fleet), self._config))
+            has_fleet = await self.fleets.ours() is not None
+            found.append(doctor.offers_finding(await self.offers(has_fleet), self.config))
         except OSError as error:
             found.append(doctor.unreachable_finding(error))
         except ProviderError as error:
             found.append(ProviderFinding("access", ok=False, message=str(error), remedy="see the message"))
-        return [*found, doctor.billing_finding(self._config)]
+        return [*found, doctor.billing_finding(self.config)]
 
     async def _settings(self) -> AsyncIterator[ProviderFinding]:
-        info = cast("Json", await self._client.ask("/api/server/get_info"))
+        info = cast("Json", await self.client.ask("/api/server/get_info"))
         yield doctor.version_finding(info.get("server_version"))
-        user = cast("Json", await self._client.ask("/api/users/get_my_user"))
-        present = await present_backends(self._client, self._config)
-        yield doctor.user_finding(user, self._config.server.project)
-        yield doctor.backends_finding(self._config.market.backends, present)
-        yield doctor.fleet_finding(await self._fleets.ours(), self._config)
+        user = cast("Json", await self.client.ask("/api/users/get_my_user"))
+        present = await present_backends(self.client, self.config)
+        yield doctor.user_finding(user, self.config.server.project)
+        yield doctor.backends_finding(self.config.market.backends, present)
+        yield doctor.fleet_finding(await self.fleets.ours(), self.config)
