@@ -15,6 +15,7 @@ from typing import Generic, Protocol, TypeVar
 from servicekit.clock import Clock
 from servicekit.logging import get_logger
 from servicekit.metrics import counter
+from servicekit.records import record_of
 from services.billing.alerts.channels.channel import Channel, ChannelError, Notice
 from services.billing.store.delivery_store import DueMessage, Outcome
 from vocabulary.backoff import Backoff
@@ -133,16 +134,4 @@ async def attempt(send: Callable[[], Awaitable[None]]) -> str:
 
 async def send_alert(channel: Channel, message: DueMessage) -> None:
     """Hands a message of an alert to a channel; raises ChannelError."""
-    await channel.send(
-        Notice(
-            notice_id=message.transition_id,
-            alert_id=message.alert_id,
-            event=message.event,
-            rule=message.rule,
-            severity=message.severity,
-            summary=message.summary,
-            value=message.value,
-            time=message.time,
-            labels=message.labels,
-        )
-    )
+    await channel.send(record_of(Notice, message, notice_id=message.transition_id))

@@ -7,6 +7,7 @@ from datetime import timedelta
 
 from wavepool.billing.v1 import billing_pb2 as pb
 
+from servicekit.records import record_of
 from servicekit.rpc.proto_of import proto_of
 from services.billing.alert_rules.money import credit_alert
 from services.billing.errors import InvalidFieldError
@@ -24,7 +25,7 @@ from services.billing.wire.fields import (
     page_token,
     time_from_proto,
 )
-from vocabulary.money import Tariff
+from vocabulary.money import MICROSECOND, Tariff
 
 DEFAULT_PAGE_SIZE = 50
 MAX_PAGE_SIZE = 500
@@ -70,23 +71,15 @@ def usage_from_proto(request: pb.RecordMachineUsageRequest) -> MachineUsage:
     """An interval of a machine from its proto."""
     start_time = instant_from_proto("start_time", request.start_time)
     has_increment = request.HasField("billing_increment")
-    return MachineUsage(
-        machine_id=request.machine_id,
-        sequence=request.sequence,
-        provider=request.provider,
-        gpu_type=request.gpu_type,
-        gpu_count=request.gpu_count,
+    increment = duration_from_proto("billing_increment", request.billing_increment) if has_increment else MICROSECOND
+    return record_of(
+        MachineUsage,
+        request,
         start_time=start_time,
         end_time=instant_from_proto("end_time", request.end_time),
-        price_micros_per_hour=request.price_micros_per_hour,
-        final=request.final,
         machine_start_time=optional_instant("machine_start_time", request, request.machine_start_time) or start_time,
         minimum_billed=duration_from_proto("minimum_billed", request.minimum_billed),
-        billing_increment=(
-            duration_from_proto("billing_increment", request.billing_increment)
-            if has_increment
-            else timedelta(microseconds=1)
-        ),
+        billing_increment=increment,
         ready_time=optional_instant("ready_time", request, request.ready_time),
         uses=tuple(Use(use.subject, time_from_proto("uses", use.gpu_time)) for use in request.uses),
     )

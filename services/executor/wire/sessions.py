@@ -10,6 +10,7 @@ from ipaddress import IPv4Address
 
 from wavepool.executor.v1 import session_pb2
 
+from servicekit.records import record_of
 from services.executor.disks.snapshot import DiskOwner
 from services.executor.images.builder import BuildContext
 from services.executor.leases.authentication import Caller
@@ -155,16 +156,7 @@ def _variable_violations(environment: Mapping[str, str]) -> Violations:
 
 
 def _disk_of(disk: session_pb2.KeptDisk) -> DiskSpec:
-    owner = DiskOwner(disk.owner_id, disk.password)
-    return DiskSpec(
-        disk_id=disk.disk_id,
-        name=disk.name,
-        owner=owner,
-        snapshot_id=disk.snapshot_id,
-        store_id=disk.store_id,
-        size_limit_bytes=disk.size_limit_bytes,
-        snapshot_bytes=disk.snapshot_bytes,
-    )
+    return record_of(DiskSpec, disk, owner=DiskOwner(disk.owner_id, disk.password))
 
 
 def _disk_violations(request: session_pb2.OpenSessionRequest) -> Violations:

@@ -4,24 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from servicekit.records import record_of
 from services.vmpool.machines.machine import Machine
 from services.vmpool.providers.provider import Observation, Order, Resource
 
 
 def order_for(machine: Machine) -> Order:
     """The order that makes the machine. It is the same each time."""
-    return Order(
-        machine_id=machine.machine_id,
-        gpu_type=machine.gpu_type,
-        gpu_count=machine.gpu_count,
-        token=machine.token,
-        backend=machine.backend,
-        region=machine.region,
-        spot=machine.spot,
-        max_price_micros_per_hour=machine.max_price_micros_per_hour,
-        max_duration=machine.max_duration,
-        name=machine.resource_name,
-    )
+    return record_of(Order, machine, name=machine.resource_name)
 
 
 def resource_of(machine: Machine) -> Resource:

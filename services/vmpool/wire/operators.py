@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 
 from wavepool.vmpool.v1 import vmpool_pb2 as pb
 
+from servicekit.records import record_of
 from servicekit.rpc.proto_of import proto_of
 from services.vmpool.capacity.machine_request import MachineRequest
 from services.vmpool.capacity.offering import Offering
@@ -25,18 +26,12 @@ _SPOT_POLICIES: Mapping[int, SpotPolicy] = {
 
 def machine_request_from_proto(request: pb.RequestMachineRequest) -> MachineRequest:
     """The request as a value, not checked yet."""
-    return MachineRequest(
-        gpu_type=request.gpu_type,
+    return record_of(
+        MachineRequest,
+        request,
         gpu_count=request.gpu_count if request.HasField("gpu_count") else 1,
-        provider=request.provider,
-        backend=request.backend,
-        region=request.region,
         spot=_spot_policy(request.spot_policy),
-        max_price_micros_per_hour=request.max_price_micros_per_hour,
         max_duration=_max_duration(request),
-        force_new=request.force_new,
-        request_id=request.request_id,
-        reason=request.reason,
     )
 
 
