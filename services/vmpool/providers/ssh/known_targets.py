@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
-from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
 
 from servicekit.whole_file import write_whole
 from services.vmpool.providers.ssh.tunnels import SshTarget
+
+_TARGETS = TypeAdapter(SshTarget)
 
 
 class KnownTargets:
@@ -23,14 +23,14 @@ class KnownTargets:
         """Write down the machine's target, if it is new."""
         if self._kept.get(machine_id) != target:
             self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            write_whole(self._path(machine_id), json.dumps(asdict(target)).encode())
+            write_whole(self._path(machine_id), _TARGETS.dump_json(target))
             self._kept[machine_id] = target
 
     def of(self, machine_id: str) -> SshTarget | None:
         """The machine's last target; None if no valid one is kept."""
         try:
-            return _target(json.loads(self._path(machine_id).read_bytes()))
-        except (FileNotFoundError, ValueError, KeyError, TypeError):
+            return _TARGETS.validate_json(self._path(machine_id).read_bytes())
+        except (FileNotFoundError, ValidationError):
             return None
 
     def forget(self, machine_id: str) -> None:
@@ -40,14 +40,3 @@ class KnownTargets:
 
     def _path(self, machine_id: str) -> Path:
         return self._folder / f"{machine_id}.json"
-
-
-def _target(kept: Mapping[str, Any]) -> SshTarget:
-    jump = kept["jump"]
-    return SshTarget(
-        str(kept["host"]),
-        int(kept["ssh_port"]),
-        str(kept["username"]),
-        int(kept["executor_port"]),
-        None if jump is None else _target(jump),
-    )
