@@ -52,7 +52,7 @@ from services.vmpool.machines.machine_token import MachineTokens
 from services.vmpool.policy.demand_board import DemandBoard
 from services.vmpool.providers.plugins import PoolContext, open_providers
 from services.vmpool.providers.provider_set import ProviderSet
-from services.vmpool.service import Pool, VmPoolServicer
+from services.vmpool.service import VmPoolServicer
 from services.vmpool.store.event_log import EventLog
 from services.vmpool.store.history_store import HistoryStore
 from services.vmpool.store.lease_store import LeaseStore
@@ -100,7 +100,7 @@ class VmPool:
     """The parts of the service, so that tests can take steps one by one."""
 
     server: ServiceServer
-    pool: Pool
+    pool: VmPoolServicer
     reconciler: Reconciler
     sizer: Sizer
     usage: UsageReporter
@@ -186,7 +186,7 @@ async def build(
         orphans = Orphans(machines, providers, tokens, settings.strangers, clock)
         wakes = (stack.enter_context(moves.follow()), stack.enter_context(moves.follow()))
         reconciler = Reconciler(machines, leases, providers, driver, orphans, wakes[0])
-        pool = Pool(
+        pool = VmPoolServicer(
             settings=settings,
             machines=machines,
             leases=leases,
@@ -209,7 +209,7 @@ async def build(
         readings = ReadingReporter(
             monitor.readings, reading_sender(billing, MISSED_REPORTS * settings.metrics_interval)
         )
-        vmpool_pb2_grpc.add_VmPoolServiceServicer_to_server(VmPoolServicer(pool), server.grpc)
+        vmpool_pb2_grpc.add_VmPoolServiceServicer_to_server(pool, server.grpc)
         server.expose("wavepool.vmpool.v1.VmPoolService")
         yield VmPool(server, pool, reconciler, sizer, usage, pruner, readings, wakes)
 
