@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from services.vmpool.machines.order_checks import check_backend, check_gpu_count
+from services.vmpool.providers.provider import Scope, Scoped
 from services.vmpool.providers.provider_set import ProviderSet
-from services.vmpool.providers.scope import Scope, Scoped
 
 
 def check_preferences(backends: Sequence[str], gpu_count: int, providers: ProviderSet) -> None:

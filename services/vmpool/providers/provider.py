@@ -178,3 +178,48 @@ class Outliving(Protocol):
     def keeps_reserved(self) -> bool:
         """True if machines with reservations are left when vmpool stops, even if `ends_with_pool`."""
         ...
+
+
+@dataclass(frozen=True)
+class ProviderFinding:
+    """The result of one check; `remedy` is the advice, if there is any."""
+
+    check: str
+    """Name of the check, in a word or two."""
+    ok: bool
+    message: str
+    remedy: str = ""
+
+
+@runtime_checkable
+class Diagnosable(Protocol):
+    """A provider that can look for its own faults."""
+
+    async def diagnose(self) -> Sequence[ProviderFinding]:
+        """Check everything that making machines needs, and change nothing.
+
+        A fault is a finding. If ProviderError or OSError is raised, it is reported as a finding too.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class Scope:
+    """All that a provider could ever offer by its settings, whatever it has now."""
+
+    gpu_counts: tuple[int, ...]
+    """GPU counts of a machine."""
+    backends: tuple[str, ...] = ()
+    longest_life: timedelta = timedelta(0)
+    """It ends its machines after that time, which `life_setting` sets; 0: no limit."""
+    life_setting: str = ""
+
+
+@runtime_checkable
+class Scoped(Protocol):
+    """A provider that knows its scope."""
+
+    @property
+    def scope(self) -> Scope:
+        """The GPU counts, the backends and the life of machines that it could ever offer."""
+        ...

@@ -10,8 +10,7 @@ from servicekit.logging import get_logger
 from services.vmpool.errors import ProviderError
 from services.vmpool.machines.offer import Source
 from services.vmpool.policy.failures import Failures
-from services.vmpool.providers.diagnosis import Diagnosable, ProviderFinding
-from services.vmpool.providers.provider import MachineProvider
+from services.vmpool.providers.provider import Diagnosable, MachineProvider, ProviderFinding
 from services.vmpool.providers.provider_set import ProviderSet
 
 log = get_logger(__name__)

@@ -34,7 +34,7 @@ from services.vmpool.machines.pool_totals import PoolTotals
 from services.vmpool.machines.slot import check_size
 from services.vmpool.policy.packing import Demand
 from services.vmpool.policy.sizing import Plan, check_demand
-from services.vmpool.providers.scope import Scope
+from services.vmpool.providers.provider import Scope
 from services.vmpool.wire.machines import machine_to_proto
 from vocabulary.slots import Slot
 

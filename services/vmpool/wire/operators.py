@@ -15,7 +15,7 @@ from services.vmpool.errors import InvalidFieldError
 from services.vmpool.machines.offer import Source
 from services.vmpool.policy.failures import Failures
 from services.vmpool.policy.offer_choice import SpotPolicy
-from services.vmpool.providers.diagnosis import ProviderFinding
+from services.vmpool.providers.provider import ProviderFinding
 
 _SPOT_POLICIES: Mapping[int, SpotPolicy] = {
     pb.SPOT_POLICY_ON_DEMAND: SpotPolicy.ON_DEMAND,

@@ -11,8 +11,7 @@ from services.vmpool.errors import ProviderError
 from services.vmpool.lifecycle.executor_client import ExecutorUnreachableError, Health
 from services.vmpool.machines.load import Load
 from services.vmpool.machines.machine import Inventory
-from services.vmpool.providers.provider import UNNAMED, Observation, Offer, Order, ProviderState, Resource
-from services.vmpool.providers.scope import Scope
+from services.vmpool.providers.provider import UNNAMED, Observation, Offer, Order, ProviderState, Resource, Scope
 
 RUNNING = Observation(ProviderState.RUNNING, endpoint="127.0.0.1:1")
 

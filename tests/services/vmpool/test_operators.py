@@ -13,8 +13,7 @@ from wavepool.vmpool.v1 import vmpool_pb2 as pb
 from services.vmpool.capacity.offering import offering_of
 from services.vmpool.errors import ProviderError
 from services.vmpool.machines.machine import MachineState
-from services.vmpool.providers.diagnosis import ProviderFinding
-from services.vmpool.providers.provider import Order
+from services.vmpool.providers.provider import Order, ProviderFinding
 from services.vmpool.telemetry.diagnosing import findings_of
 from tests.refused_calls import refused
 from tests.services.vmpool.conftest import ON_SQLITE, Bench

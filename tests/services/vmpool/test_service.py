@@ -15,7 +15,7 @@ from wavepool.vmpool.v1 import vmpool_pb2 as pb
 from servicekit.rpc.proto_time import duration_to_proto
 from services.vmpool.machines.machine import Inventory, MachineState
 from services.vmpool.policy.machine_budget import Funds
-from services.vmpool.providers.scope import Scope
+from services.vmpool.providers.provider import Scope
 from tests.refused_calls import refused
 from tests.services.vmpool.conftest import ON_SQLITE, Bench
 

@@ -19,8 +19,7 @@ from services.vmpool.errors import ProviderError
 from services.vmpool.fault import Fault
 from services.vmpool.providers.docker.containers import MACHINE_LABEL, POOL_LABEL, ContainerPlan, observed, order_in
 from services.vmpool.providers.last_words import LAST_LOG_LINES, last_words
-from services.vmpool.providers.provider import UNNAMED, Observation, Offer, Order, ProviderState, Resource
-from services.vmpool.providers.scope import Scope
+from services.vmpool.providers.provider import UNNAMED, Observation, Offer, Order, ProviderState, Resource, Scope
 
 log = get_logger(__name__)
 

@@ -10,9 +10,9 @@ from dstack.version import __version__ as client_version
 
 from services.vmpool.machines.offer import Offer
 from services.vmpool.policy.offer_choice import SpotPolicy
-from services.vmpool.providers.diagnosis import ProviderFinding
 from services.vmpool.providers.dstack.config import DstackConfig, Market
 from services.vmpool.providers.dstack.fleet import missing_fleet
+from services.vmpool.providers.provider import ProviderFinding
 from vocabulary.money import dollars_of, dollars_text
 
 Json = Mapping[str, Any]

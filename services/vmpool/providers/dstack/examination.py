@@ -9,12 +9,12 @@ from typing import Any, cast
 from services.vmpool.errors import ProviderError
 from services.vmpool.fault import Fault
 from services.vmpool.machines.offer import Offer
-from services.vmpool.providers.diagnosis import ProviderFinding
 from services.vmpool.providers.dstack import doctor
 from services.vmpool.providers.dstack.backends import present_backends
 from services.vmpool.providers.dstack.client import DstackClient
 from services.vmpool.providers.dstack.config import DstackConfig
 from services.vmpool.providers.dstack.fleet import Fleets
+from services.vmpool.providers.provider import ProviderFinding
 
 Json = Mapping[str, Any]
 

@@ -9,7 +9,6 @@ from datetime import timedelta
 from servicekit.logging import get_logger
 from services.vmpool.errors import ProviderError
 from services.vmpool.machines.offer import Offer
-from services.vmpool.providers.diagnosis import ProviderFinding
 from services.vmpool.providers.dstack.backends import AMD, ensure_amddevcloud
 from services.vmpool.providers.dstack.client import DstackClient
 from services.vmpool.providers.dstack.config import DstackConfig
@@ -25,8 +24,15 @@ from services.vmpool.providers.dstack.runs.run import Run
 from services.vmpool.providers.dstack.runs.runs import Runs
 from services.vmpool.providers.dstack.runs.state import billed, observation
 from services.vmpool.providers.dstack.runs.task import plan_request
-from services.vmpool.providers.provider import UNNAMED, Observation, Order, ProviderState, Resource
-from services.vmpool.providers.scope import Scope
+from services.vmpool.providers.provider import (
+    UNNAMED,
+    Observation,
+    Order,
+    ProviderFinding,
+    ProviderState,
+    Resource,
+    Scope,
+)
 
 log = get_logger(__name__)
 

@@ -7,9 +7,9 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from services.vmpool.providers.diagnosis import ProviderFinding
 from services.vmpool.providers.local.config import LocalConfig
 from services.vmpool.providers.local.keeper import is_free
+from services.vmpool.providers.provider import ProviderFinding
 
 MIB = 1024 * 1024
 LEAST_DISK_MIB = 512

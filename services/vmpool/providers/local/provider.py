@@ -15,13 +15,20 @@ from typing import Any, BinaryIO
 
 from services.vmpool.errors import ProviderError
 from services.vmpool.fault import Fault
-from services.vmpool.providers.diagnosis import ProviderFinding
 from services.vmpool.providers.local import keeper as local_keeper
 from services.vmpool.providers.local import machine_folder
 from services.vmpool.providers.local.checkup import findings_on
 from services.vmpool.providers.local.config import LocalConfig
-from services.vmpool.providers.provider import UNNAMED, Observation, Offer, Order, ProviderState, Resource
-from services.vmpool.providers.scope import Scope
+from services.vmpool.providers.provider import (
+    UNNAMED,
+    Observation,
+    Offer,
+    Order,
+    ProviderFinding,
+    ProviderState,
+    Resource,
+    Scope,
+)
 
 STOP_MARGIN_SECONDS = 5.0
 """Time that a keeper may take beyond its executor's grace, on a host under load."""

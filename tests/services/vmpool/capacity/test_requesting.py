@@ -16,7 +16,7 @@ from services.vmpool.fault import Fault
 from services.vmpool.machines.machine import MachineState
 from services.vmpool.machines.offer import Offer
 from services.vmpool.policy.machine_budget import Funds
-from services.vmpool.providers.scope import Scope
+from services.vmpool.providers.provider import Scope
 from tests.refused_calls import refused
 from tests.services.vmpool.conftest import ON_SQLITE, Bench
 

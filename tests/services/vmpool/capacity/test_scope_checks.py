@@ -6,8 +6,8 @@ import pytest
 
 from services.vmpool.capacity.scope_checks import check_preferences, check_scope_gpu_count, longest_lived
 from services.vmpool.errors import InvalidFieldError
+from services.vmpool.providers.provider import Scope
 from services.vmpool.providers.provider_set import ProviderSet
-from services.vmpool.providers.scope import Scope
 from tests.services.vmpool.scripted_provider import ScriptedProvider
 
 

@@ -4,10 +4,10 @@ import socket
 from dataclasses import replace
 from pathlib import Path
 
-from services.vmpool.providers.diagnosis import Diagnosable, ProviderFinding
 from services.vmpool.providers.local.checkup import LEAST_DISK_MIB, findings_on
 from services.vmpool.providers.local.config import LocalConfig
 from services.vmpool.providers.local.provider import LocalProvider
+from services.vmpool.providers.provider import Diagnosable, ProviderFinding
 from tests.services.vmpool.local_machines import local_config
 
 

@@ -13,10 +13,10 @@ from dstack.version import __version__ as client_version
 from services.vmpool.errors import ProviderError
 from services.vmpool.fault import Fault
 from services.vmpool.machines.offer import Offer
-from services.vmpool.providers.diagnosis import ProviderFinding
 from services.vmpool.providers.dstack import doctor
 from services.vmpool.providers.dstack.config import DstackConfig
 from services.vmpool.providers.dstack.provider import DstackProvider
+from services.vmpool.providers.provider import ProviderFinding
 from tests.dstack_lab.client import LabClient
 from tests.dstack_lab.fake_cloud import FakeCloud
 from tests.dstack_lab.fixtures import cloud_of_module, dstack_server, fake_cloud, lab_client, run_key
