@@ -55,30 +55,14 @@ class DockerProvider:
     keeps_reserved = True
 
     def __init__(self, config: DockerConfig, plan: ContainerPlan) -> None:
+        self.ends_with_pool = config.ends_with_pool
+        self.start_timeout = config.start_timeout
+        self.scope = Scope((config.gpu_count,), (), plan.max_duration, "VMPOOL_DOCKER_MAX_DURATION")
         self._config = config
         self._plan = plan
         self._client: docker.DockerClient | None = None
         self._threads = ThreadPoolExecutor(CALL_THREADS, thread_name_prefix="docker")
         self._log_threads = ThreadPoolExecutor(LOG_THREADS, thread_name_prefix="docker-log")
-
-    @property
-    def ends_with_pool(self) -> bool:
-        """True if containers are removed when vmpool stops."""
-        return self._config.ends_with_pool
-
-    @property
-    def start_timeout(self) -> timedelta:
-        """Time that a machine may take from being asked for to a ready executor."""
-        return self._config.start_timeout
-
-    @property
-    def scope(self) -> Scope:
-        """The GPU count of the settings; every machine has it."""
-        return Scope(
-            gpu_counts=(self._config.gpu_count,),
-            longest_life=self._plan.max_duration,
-            life_setting="VMPOOL_DOCKER_MAX_DURATION",
-        )
 
     async def start(self) -> None:
         """Look for the engine and its image; raises ProviderError if the engine answers and has no such image."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
-from datetime import timedelta
 
 from servicekit.logging import get_logger
 from services.vmpool.errors import ProviderError
@@ -44,6 +43,11 @@ class DstackProvider:
     keeps_reserved = True
 
     def __init__(self, config: DstackConfig) -> None:
+        market, timeouts = config.market, config.timeouts
+        self.ends_with_pool = config.ends_with_pool
+        self.start_timeout = timeouts.start_timeout
+        self.poll_interval = timeouts.poll_interval
+        self.scope = Scope(market.gpu_counts, market.backends, config.max_duration, "VMPOOL_DSTACK_MAX_DURATION")
         self._config = config
         self._client = DstackClient(config.server)
         self._runs = Runs(self._client, config)
@@ -53,27 +57,6 @@ class DstackProvider:
         self._reach = Reach(config)
         self._examination = Examination(self._client, self._fleets, config, self._ask_for_offers)
         self._examined = False
-
-    @property
-    def ends_with_pool(self) -> bool:
-        """True if machines are released when vmpool stops."""
-        return self._config.ends_with_pool
-
-    @property
-    def start_timeout(self) -> timedelta:
-        """Time that a machine may take from being asked for to a ready executor."""
-        return self._config.timeouts.start_timeout
-
-    @property
-    def poll_interval(self) -> timedelta:
-        """Time between two polls of one machine."""
-        return self._config.timeouts.poll_interval
-
-    @property
-    def scope(self) -> Scope:
-        """The GPU counts and backends of the settings."""
-        market = self._config.market
-        return Scope(market.gpu_counts, market.backends, self._config.max_duration, "VMPOOL_DSTACK_MAX_DURATION")
 
     async def start(self) -> None:
         """Check version, token, project, backends and fleet. If the server does not answer, they are checked later."""

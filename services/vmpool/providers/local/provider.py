@@ -9,7 +9,6 @@ import signal
 import sys
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import asdict
-from datetime import timedelta
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -46,19 +45,12 @@ class LocalProvider:
     ends_with_pool = True
 
     def __init__(self, config: LocalConfig) -> None:
+        self.start_timeout = config.start_timeout
+        self.scope = Scope(tuple(config.gpu_counts))
+        """This host stands in for each of the sizes of the settings."""
         self._config = config
         self._machines = config.data_dir.resolve() / "machines"
         self._logs = config.data_dir.resolve() / "logs"
-
-    @property
-    def start_timeout(self) -> timedelta:
-        """Time that a machine may take from being asked for to a ready executor."""
-        return self._config.start_timeout
-
-    @property
-    def scope(self) -> Scope:
-        """The sizes of the settings; this host stands in for each of them."""
-        return Scope(gpu_counts=tuple(self._config.gpu_counts))
 
     async def start(self) -> None:
         """Do nothing: there is nothing to prepare."""
