@@ -78,30 +78,16 @@ class Stores:
     history: HistoryStore
 
 
+@dataclass(frozen=True)
 class BillingServicer(billing_pb2_grpc.BillingServiceServicer):
     """The RPCs of the service; `billing.proto` documents them."""
 
-    def __init__(
-        self,
-        stores: Stores,
-        gpu_types: Sequence[str],
-        clock: Clock,
-        thresholds: Sequence[float],
-        machine_budget_micros: int,
-        readings: MoneySource,
-    ) -> None:
-        self._accounts = stores.accounts
-        self._users = stores.users
-        self._ledger = stores.ledger
-        self._postings = stores.postings
-        self._usage = stores.usage
-        self._budgets = stores.budgets
-        self._prices = stores.prices
-        self._gpu_types = gpu_types
-        self._clock = clock
-        self._thresholds = thresholds
-        self._machine_budget_micros = machine_budget_micros
-        self._readings = readings
+    stores: Stores
+    gpu_types: Sequence[str]
+    clock: Clock
+    thresholds: Sequence[float]
+    machine_budget_micros: int
+    readings: MoneySource
 
     async def ReserveCredit(self, request: pb.ReserveCreditRequest, context: Context) -> pb.ReserveCreditResponse:
         """Puts credit aside."""
@@ -113,12 +99,12 @@ class BillingServicer(billing_pb2_grpc.BillingServiceServicer):
             tariffs = await self._tariffs(request)
         except BillingError:
             # The hold may be from a time at which the GPU type had a price; its caller must be able to find it.
-            receipt = await self._ledger.earlier_hold(request.account_id, key)
+            receipt = await self.stores.ledger.earlier_hold(request.account_id, key)
             if receipt is None:
                 raise
         else:
             try:
-                receipt = await self._ledger.hold(
+                receipt = await self.stores.ledger.hold(
                     request.account_id,
                     wire.hold_amount(request, tariffs),
                     key,
@@ -129,7 +115,7 @@ class BillingServicer(billing_pb2_grpc.BillingServiceServicer):
                 )
             except NotCoveredError as error:
                 raise await self._explained(error, request, tariffs) from error
-        self._readings.credit_moved(receipt.account_id)
+        self.readings.credit_moved(receipt.account_id)
         return wire.held_to_proto(receipt, receipt.tariffs)
 
     async def ExtendHold(self, request: pb.ExtendHoldRequest, context: Context) -> pb.ExtendHoldResponse:
@@ -137,14 +123,16 @@ class BillingServicer(billing_pb2_grpc.BillingServiceServicer):
         key = await self._key_of_caller(request.idempotency_key, request.hold_id)
         end = optional_instant("expire_time", request, request.expire_time)
         amount, longest = request.amount_micros, wire.longest_from_proto(request)
-        receipt = await self._ledger.extend(request.hold_id, amount, key, request.description, end, longest=longest)
-        self._readings.credit_moved(receipt.account_id)
+        receipt = await self.stores.ledger.extend(
+            request.hold_id, amount, key, request.description, end, longest=longest
+        )
+        self.readings.credit_moved(receipt.account_id)
         return pb.ExtendHoldResponse(available_micros=receipt.available_micros, hold_micros=receipt.hold_micros)
 
     async def SettleCharge(self, request: pb.SettleChargeRequest, context: Context) -> pb.SettleChargeResponse:
         """Charges a hold."""
         key = await self._key_of_caller(request.idempotency_key, request.hold_id)
-        receipt = await self._ledger.settle(
+        receipt = await self.stores.ledger.settle(
             request.hold_id,
             request.amount_micros,
             key,
@@ -157,51 +145,47 @@ class BillingServicer(billing_pb2_grpc.BillingServiceServicer):
             notice=wire.notice_from_proto(request, is_scheduler=not current_caller().name),
         )
         money_metrics.count_charge(receipt)
-        self._readings.credit_moved(receipt.account_id)
-        return pb.SettleChargeResponse(
-            charged_micros=receipt.amount_micros,
-            available_micros=receipt.available_micros,
-            hold_charged_micros=receipt.hold_charged_micros,
-        )
+        self.readings.credit_moved(receipt.account_id)
+        return proto_of(pb.SettleChargeResponse, receipt, charged_micros=receipt.amount_micros)
 
     async def RefundCharge(self, request: pb.RefundChargeRequest, context: Context) -> pb.RefundChargeResponse:
         """Gives a charge back."""
         key = books.check_key(request.idempotency_key)
-        receipt = await self._ledger.refund(request.hold_id, request.amount_micros, key, request.description)
-        self._readings.credit_moved(receipt.account_id)
+        receipt = await self.stores.ledger.refund(request.hold_id, request.amount_micros, key, request.description)
+        self.readings.credit_moved(receipt.account_id)
         return pb.RefundChargeResponse(available_micros=receipt.available_micros)
 
     async def GetBalance(self, request: pb.GetBalanceRequest, context: Context) -> pb.GetBalanceResponse:
         """Gets an account's credit."""
-        return wire.balance_to_proto(await self._accounts.get(request.account_id), self._thresholds)
+        return wire.balance_to_proto(await self.stores.accounts.get(request.account_id), self.thresholds)
 
     async def ListPostings(self, request: pb.ListPostingsRequest, context: Context) -> pb.ListPostingsResponse:
         """Lists an account's postings."""
         page_size = wire.page_size_from_proto(request.page_size)
         before_seq = page_token_from_proto(request.account_id, request.page_token, "this account")
-        lines = await self._postings.lines(request.account_id, before_seq=before_seq, limit=page_size + 1)
+        lines = await self.stores.postings.lines(request.account_id, before_seq=before_seq, limit=page_size + 1)
         return wire.page_to_proto(request.account_id, lines, page_size)
 
     async def GrantCredit(self, request: pb.GrantCreditRequest, context: Context) -> pb.GrantCreditResponse:
         """Adds credit."""
         key = books.check_key(request.idempotency_key)
         end = optional_instant("expire_time", request, request.expire_time)
-        account_id = await self._accounts.id_of(request.account_id)
-        receipt = await self._ledger.grant(account_id, request.amount_micros, key, request.description, end)
-        self._readings.credit_moved(receipt.account_id)
+        account_id = await self.stores.accounts.id_of(request.account_id)
+        receipt = await self.stores.ledger.grant(account_id, request.amount_micros, key, request.description, end)
+        self.readings.credit_moved(receipt.account_id)
         return pb.GrantCreditResponse(available_micros=receipt.available_micros)
 
     async def RevokeCredit(self, request: pb.RevokeCreditRequest, context: Context) -> pb.RevokeCreditResponse:
         """Takes credit back."""
         key = books.check_key(request.idempotency_key)
-        account_id = await self._accounts.id_of(request.account_id)
-        receipt = await self._ledger.revoke(account_id, request.amount_micros, key, request.description)
-        self._readings.credit_moved(receipt.account_id)
+        account_id = await self.stores.accounts.id_of(request.account_id)
+        receipt = await self.stores.ledger.revoke(account_id, request.amount_micros, key, request.description)
+        self.readings.credit_moved(receipt.account_id)
         return pb.RevokeCreditResponse(available_micros=receipt.available_micros)
 
     async def ListGrants(self, request: pb.ListGrantsRequest, context: Context) -> pb.ListGrantsResponse:
         """Lists an account's grants."""
-        grants = await self._ledger.grants_of(await self._accounts.id_of(request.account_id))
+        grants = await self.stores.ledger.grants_of(await self.stores.accounts.id_of(request.account_id))
         return proto_of(pb.ListGrantsResponse, grants=grants)
 
     async def SetBudget(self, request: pb.SetBudgetRequest, context: Context) -> pb.SetBudgetResponse:
@@ -211,18 +195,18 @@ class BillingServicer(billing_pb2_grpc.BillingServiceServicer):
         period = member_from_proto("period", wanted.period, pb.BudgetPeriod, Period)
         subject = await self._subject(scope, budgets.check_subject(scope, wanted.subject))
         limit = budgets.check_limit(wanted.limit_micros)
-        budget = await self._budgets.set(scope, subject, period, limit, hard=wanted.hard)
+        budget = await self.stores.budgets.set(scope, subject, period, limit, hard=wanted.hard)
         return pb.SetBudgetResponse(budget_id=budget.budget_id)
 
     async def ListBudgets(self, request: pb.ListBudgetsRequest, context: Context) -> pb.ListBudgetsResponse:
         """Lists all budgets."""
         return pb.ListBudgetsResponse(
-            budgets=[wire.budget_to_proto(*found) for found in await self._budgets.all_with_spent()]
+            budgets=[wire.budget_to_proto(*found) for found in await self.stores.budgets.all_with_spent()]
         )
 
     async def RemoveBudget(self, request: pb.RemoveBudgetRequest, context: Context) -> pb.RemoveBudgetResponse:
         """Removes a budget."""
-        await self._budgets.remove(request.budget_id)
+        await self.stores.budgets.remove(request.budget_id)
         return pb.RemoveBudgetResponse()
 
     async def RecordMachineUsage(
@@ -230,15 +214,15 @@ class BillingServicer(billing_pb2_grpc.BillingServiceServicer):
     ) -> pb.RecordMachineUsageResponse:
         """Records the cost of a machine's interval."""
         interval = machine_usage.check_usage(wire.usage_from_proto(request))
-        money_metrics.count_machine_cost(interval, self._clock.now(), new=await self._usage.record(interval))
+        money_metrics.count_machine_cost(interval, self.clock.now(), new=await self.stores.usage.record(interval))
         return pb.RecordMachineUsageResponse()
 
     async def GetMachineBudget(
         self, request: pb.GetMachineBudgetRequest, context: Context
     ) -> pb.GetMachineBudgetResponse:
         """Gets the budget for machines and their cost so far."""
-        spent_micros = await self._usage.total_cost_micros(request.besides_machine_ids)
-        return pb.GetMachineBudgetResponse(budget_micros=self._machine_budget_micros, spent_micros=spent_micros)
+        spent_micros = await self.stores.usage.total_cost_micros(request.besides_machine_ids)
+        return pb.GetMachineBudgetResponse(budget_micros=self.machine_budget_micros, spent_micros=spent_micros)
 
     async def _of_caller(self, request: pb.ReserveCreditRequest) -> pb.ReserveCreditRequest:
         """The request; of another service with the account's id, and with key and subject as its own."""
@@ -247,11 +231,11 @@ class BillingServicer(billing_pb2_grpc.BillingServiceServicer):
             return request
         own = pb.ReserveCreditRequest()
         own.CopyFrom(request)
-        own.account_id = await self._accounts.id_of(request.account_id)
+        own.account_id = await self.stores.accounts.id_of(request.account_id)
         allowed: set[str] = set()
         for account in caller.accounts:
             with suppress(AccountNotFoundError):
-                allowed.add(await self._accounts.id_of(account))
+                allowed.add(await self.stores.accounts.id_of(account))
         if own.account_id not in allowed:
             raise NotAllowedError(
                 f"account_id: the service {caller.name} may not charge the account {request.account_id}, but only: "
@@ -265,7 +249,7 @@ class BillingServicer(billing_pb2_grpc.BillingServiceServicer):
     async def _key_of_caller(self, key: str, hold_id: str) -> str:
         """The key as the caller's own; raises HoldNotFoundError if another service did not make the hold."""
         caller = current_caller()
-        if caller.name and not caller.owns(await self._ledger.key_of_hold(hold_id)):
+        if caller.name and not caller.owns(await self.stores.ledger.key_of_hold(hold_id)):
             raise HoldNotFoundError(hold_id)
         return caller.own(books.check_key(key))
 
@@ -273,9 +257,9 @@ class BillingServicer(billing_pb2_grpc.BillingServiceServicer):
         """The id of a budget's account or user, from its id or name, or a queue's name; raises NotFoundError."""
         match scope:
             case Scope.ACCOUNT:
-                return await self._accounts.id_of(subject)
+                return await self.stores.accounts.id_of(subject)
             case Scope.USER:
-                return (await self._users.get(subject)).user_id
+                return (await self.stores.users.get(subject)).user_id
             case Scope.QUEUE:
                 # The scheduler has the queues. A hold names one that exists, so a budget of another limits nothing.
                 if not subject.strip():
@@ -288,7 +272,7 @@ class BillingServicer(billing_pb2_grpc.BillingServiceServicer):
         tariffs = await self._tariffs(request)
         amount, purpose = wire.hold_amount(request, tariffs), wire.purpose_from_proto(request)
         try:
-            return await self._ledger.check_hold(request.account_id, amount, purpose), tariffs
+            return await self.stores.ledger.check_hold(request.account_id, amount, purpose), tariffs
         except NotCoveredError as error:
             raise await self._explained(error, request, tariffs) from error
 
@@ -304,9 +288,9 @@ class BillingServicer(billing_pb2_grpc.BillingServiceServicer):
         """The GPU types that a hold for the same time would be possible for, with its amount, the dearest first."""
         if not request.HasField("longest_time"):
             return {}
-        listed, now = await self._price_list(), self._clock.now()
+        listed, now = await self._price_list(), self.clock.now()
         needed: dict[str, int] = {}
-        for name in self._gpu_types:
+        for name in self.gpu_types:
             with suppress(BillingError):
                 needed[name] = wire.hold_amount(request, {name: _of_size(listed, name, request, now)})
         possible = [name for name in needed if needed[name] <= available_micros]
@@ -316,11 +300,11 @@ class BillingServicer(billing_pb2_grpc.BillingServiceServicer):
         """The present prices of the GPU types; raises InvalidFieldError for an unknown one, or a wrong size."""
         if not request.gpu_types:
             return {}
-        listed, now = await self._price_list(), self._clock.now()
+        listed, now = await self._price_list(), self.clock.now()
         return {name: _of_size(listed, listed.gpu_type(name), request, now) for name in request.gpu_types}
 
     async def _price_list(self) -> PriceList:
-        return PriceList(self._gpu_types, await self._prices.periods())
+        return PriceList(self.gpu_types, await self.stores.prices.periods())
 
 
 def _of_size(listed: PriceList, gpu_type: str, request: pb.ReserveCreditRequest, now: datetime) -> Tariff:
