@@ -124,5 +124,7 @@ def test_ten_commits_in_turn_run_the_whole_catalogue(monkeypatch: pytest.MonkeyP
         groups = _early([*one_of_each(slugs, lambda slug: slug[-1])])
         assert {slug[-1] for slug in groups} == set("0123456789")
         assert len(groups) == 10
+    soaked = [value for value in one_of_each(slugs, lambda slug: slug[-1], Tier.SOAK) if not isinstance(value, str)]
+    assert {mark.name for parameter in soaked for mark in parameter.marks} == {"soak"}
     assert set().union(*drawn) == set(slugs)
     assert sum(map(len, drawn)) == len(slugs)

@@ -220,13 +220,16 @@ def rotating(values: Iterable[Value]) -> list[Value | ParameterSet]:
     ]
 
 
-def one_of_each(values: Iterable[Value], group: Callable[[Value], Hashable]) -> list[Value | ParameterSet]:
-    """Parameters for `parametrize`: one of each group, another for each commit; the others begin in `all`."""
+def one_of_each(
+    values: Iterable[Value], group: Callable[[Value], Hashable], others: Tier = Tier.ALL
+) -> list[Value | ParameterSet]:
+    """Parameters for `parametrize`: one of each group, another for each commit; `others` is where the rest begins."""
     groups: dict[Hashable, list[Value]] = {}
     for value in values:
         groups.setdefault(group(value), []).append(value)
+    later = getattr(pytest.mark, others.name.lower())
     return [
-        value if place == drawn() % len(members) else pytest.param(value, marks=pytest.mark.all)
+        value if place == drawn() % len(members) else pytest.param(value, marks=later)
         for members in groups.values()
         for place, value in enumerate(members)
     ]
