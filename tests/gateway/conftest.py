@@ -41,5 +41,5 @@ async def gateway(running: RunningGateway, services: ScriptedServices) -> AsyncG
     hub = Hub(state.gateway.upstreams.scheduler, running.settings.stream_window_bytes)
     limits = AddressLimits.of(running.settings)
     state.gateway = replace(state.gateway, hub=hub, recent_jobs=RecentJobs(), address_limits=limits)
-    async with client_of(running.url, running.app) as http:
+    async with client_of(running.url, checked=True) as http:
         yield replace(running, http=http, services=services)

@@ -34,6 +34,7 @@ class Documented:
     """A hook for a client; fails the test if its answer is not documented."""
 
     def __init__(self, document: dict[str, Any]) -> None:
+        self.document = document
         self._operations = [
             (method.upper(), re.compile(re.sub(r"\{\w+\}", "[^/]+", path)), operation["responses"])
             for path, operations in document["paths"].items()

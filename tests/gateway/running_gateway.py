@@ -9,11 +9,11 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import cache
 from typing import Any
 
 import httpx
 import httpx_sse
-from fastapi import FastAPI
 
 from gateway.app import create_app
 from gateway.config import GatewaySettings
@@ -83,12 +83,18 @@ def settings_for(services: ScriptedServices, **changes: Any) -> GatewaySettings:
     return GatewaySettings.model_validate(fields | changes)
 
 
-def client_of(url: str, app: FastAPI | None = None) -> httpx.AsyncClient:
+@cache
+def documented() -> Documented:
+    """The check against the gateway's OpenAPI document, which takes a second and a half of processor time to make."""
+    return Documented(create_app(GatewaySettings()).openapi())
+
+
+def client_of(url: str, *, checked: bool = False) -> httpx.AsyncClient:
     """A user's client, without TLS, whose context would take longer than most tests.
 
-    If `app` is given, its answers must match the application's OpenAPI document.
+    If `checked`, its answers must match the gateway's OpenAPI document.
     """
-    hooks = {"response": [Documented(app.openapi()).check]} if app else {}
+    hooks = {"response": [documented().check]} if checked else {}
     headers = {"Authorization": f"Bearer {USER_TOKEN}"}
     options: dict[str, Any] = {"trust_env": False, "timeout": DEADLINE_SECONDS, "event_hooks": hooks}
     return httpx.AsyncClient(base_url=url, headers=headers, verify=False, **options)  # noqa: S501
@@ -98,12 +104,14 @@ def client_of(url: str, app: FastAPI | None = None) -> httpx.AsyncClient:
 async def serve(services: ScriptedServices, settings: GatewaySettings, port: int = 0) -> AsyncGenerator[RunningGateway]:
     """Serves until the block ends; open streams are then cut."""
     app = create_app(settings)
+    # It is the same for all settings (test_openapi.py), so a process makes it once.
+    app.openapi_schema = documented().document
     server = GatewayServer(app, settings)
     with socket.create_server(("127.0.0.1", port)) as listener:
         url = f"http://127.0.0.1:{listener.getsockname()[1]}"
         serving = asyncio.create_task(server.serve([listener]))
         try:
-            async with client_of(url, app) as http:
+            async with client_of(url, checked=True) as http:
                 await _until_up(http)
                 yield RunningGateway(url, http, services, settings, server, app)
         finally:

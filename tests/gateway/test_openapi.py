@@ -16,6 +16,7 @@ import pytest
 
 from gateway.app import create_app
 from gateway.config import GatewaySettings
+from tests.gateway.running_gateway import documented
 
 PAGE = Path(__file__).parents[2] / "docs" / "http-api.md"
 FIRST_CELL = re.compile(r"^\| (`[A-Z]+ /.*?) \|", re.MULTILINE)
@@ -35,7 +36,7 @@ FREE_FORM = {
 
 @pytest.fixture(scope="module")
 def document() -> dict[str, Any]:
-    return create_app(GatewaySettings()).openapi()
+    return documented().document
 
 
 def operations_of(document: dict[str, Any]) -> dict[str, dict[str, Any]]:
@@ -45,6 +46,11 @@ def operations_of(document: dict[str, Any]) -> dict[str, dict[str, Any]]:
         for path, operations in document["paths"].items()
         for method, operation in operations.items()
     }
+
+
+def test_the_document_is_the_same_whatever_the_settings(document: dict[str, Any]) -> None:
+    other = GatewaySettings(public_problems=True, allowed_origins=("https://example.org",), ssh_port=2222)
+    assert create_app(other).openapi() == document
 
 
 def test_the_page_has_every_route_and_no_other(document: dict[str, Any]) -> None:
