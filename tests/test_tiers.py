@@ -13,7 +13,7 @@ import pytest
 
 from tests import tiers
 from tests.needs import REPOSITORY
-from tests.tiers import PARTS, PLACES, Tier, Tiers, one_of_each, place_of, rotating, tier_of
+from tests.tiers import PARTS, PLACES, Tier, Tiers, examples, one_of_each, place_of, rotating, tier_of
 
 CONFTEST = """
 import tests.tiers
@@ -128,3 +128,12 @@ def test_ten_commits_in_turn_run_the_whole_catalogue(monkeypatch: pytest.MonkeyP
     assert {mark.name for parameter in soaked for mark in parameter.marks} == {"soak"}
     assert set().union(*drawn) == set(slugs)
     assert sum(map(len, drawn)) == len(slugs)
+
+
+def test_dear_property_tests_have_more_examples_in_each_later_tier(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SOAK", raising=False)
+    numbers = []
+    for tier in Tier:
+        monkeypatch.setenv("TIER", tier.name.lower())
+        numbers.append(examples(100))
+    assert numbers == [10, 20, 33, 100]

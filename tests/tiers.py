@@ -268,6 +268,15 @@ def chosen_tier() -> Tier:
 
 EXAMPLES = {Tier.QUICK: 10, Tier.TEST: 30, Tier.ALL: 50, Tier.SOAK: 300}
 """Examples of each property test that names no number of its own."""
+SHARES = {Tier.QUICK: 0.1, Tier.TEST: 0.2, Tier.ALL: 1 / 3, Tier.SOAK: 1.0}
+
+
+def examples(number: int) -> int:
+    """How many of the examples that a dear property test has in `soak` it has in this tier.
+
+    In CI they are the same each time (see `Tiers`), so that more of them find nothing new with each commit.
+    """
+    return max(1, round(number * SHARES[chosen_tier()]))
 
 
 class Tiers:

@@ -15,6 +15,7 @@ from services.scheduler.fairness.kai.policy import Action, Policy
 from services.scheduler.fairness.kai.reclaim_check import PossibleVictims, ReclaimCheck
 from services.scheduler.fairness.queue_tree import EVERYTHING, WHOLE_GPU_MILLI, Queue, QueueTree, ReclaimStrategy
 from tests.fairness.kai_clusters import clusters
+from tests.tiers import examples
 
 policies = st.builds(
     Policy,
@@ -91,7 +92,7 @@ def test_shares_and_holders_are_those_of_the_state_as_it_is(cluster: Cluster, se
         assert holders == {job.name for job in cluster.jobs if state.active_tasks(job)}
 
 
-@settings(max_examples=500)
+@settings(max_examples=examples(500))
 @given(clusters(), changes)
 def test_queues_that_are_ranked_again_come_in_the_order_of_a_fresh_look(
     cluster: Cluster, several: list[tuple[int, bool]]

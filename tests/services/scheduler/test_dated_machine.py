@@ -11,6 +11,7 @@ from hypothesis.stateful import invariant, precondition, rule
 
 from services.scheduler.jobs.reservation import GRACE, Extension
 from tests.services.scheduler.life import MINUTE, PRICE, Life
+from tests.tiers import examples
 from vocabulary.money import price_of
 
 GPUS = st.sampled_from([1, 2])
@@ -81,5 +82,5 @@ class DatedLife(Life):
                     assert reservation.expire_time == reservation.start_time + reservation.total
 
 
-DatedLife.TestCase.settings = settings(max_examples=100, stateful_step_count=40, deadline=None)
+DatedLife.TestCase.settings = settings(max_examples=examples(100), stateful_step_count=40, deadline=None)
 TestDatedLife = DatedLife.TestCase

@@ -18,6 +18,7 @@ from services.scheduler.queue.fleet_view import FleetView
 from tests.services.scheduler.jobs import START
 from tests.services.scheduler.life import MINUTE, Life
 from tests.services.scheduler.queue_bench import machine
+from tests.tiers import examples
 from vocabulary.limits import LONGEST_RUN
 from vocabulary.slots import WHOLE_GPU, Slot, covered
 
@@ -170,7 +171,7 @@ class FleetLife(Life):
             assert again.begin >= seat.begin + need.use or set(again.machine_ids).isdisjoint(seat.machine_ids)
 
 
-FleetLife.TestCase.settings = settings(max_examples=40, stateful_step_count=25, deadline=None)
+FleetLife.TestCase.settings = settings(max_examples=examples(40), stateful_step_count=25, deadline=None)
 TestFleetLife = FleetLife.TestCase
 
 

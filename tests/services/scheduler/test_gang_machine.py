@@ -15,6 +15,7 @@ from services.scheduler.fleet.fleet import Fleet, WholeMachines
 from services.scheduler.fleet.machine import COMING, Machine, Promise, Use
 from tests.services.scheduler.jobs import START
 from tests.services.scheduler.life import MINUTE, PRICE, Life
+from tests.tiers import examples
 from vocabulary.money import price_of
 from vocabulary.slots import EIGHTHS_PER_GPU, Slot
 
@@ -149,7 +150,7 @@ class GangLife(Life):
             assert seat.begin <= latest + MINUTE
 
 
-GangLife.TestCase.settings = settings(max_examples=100, stateful_step_count=40, deadline=None)
+GangLife.TestCase.settings = settings(max_examples=examples(100), stateful_step_count=40, deadline=None)
 TestGangLife = GangLife.TestCase
 
 

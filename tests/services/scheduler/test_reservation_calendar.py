@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from services.scheduler.fleet.machine import Machine, Use
 from services.scheduler.jobs.reservation_calendar import Booking, Calendar
+from tests.tiers import examples
 from vocabulary.slots import EIGHTHS_PER_GPU, Slot
 
 NOON = datetime(2026, 11, 27, 12, tzinfo=UTC)
@@ -179,7 +180,7 @@ def test_several_machines_are_of_one_site_if_one_has_enough_that_are_free() -> N
     assert seats(booking("both", 8, 10, 20, machines=3)) == ["a", "b", "c"]
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(machines(), requests())
 def test_never_more_is_admitted_than_there_is_at_any_instant(there: list[Machine], asked: list[Booking]) -> None:
     calendar = admitted(there, asked)
@@ -199,14 +200,14 @@ def test_never_more_is_admitted_than_there_is_at_any_instant(there: list[Machine
                 assert theirs.machine_id != seat.machine_id or not {*theirs.gpus} & {*seat.gpus}
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(machines(), requests())
 def test_one_that_is_refused_really_did_not_fit(there: list[Machine], asked: list[Booking]) -> None:
     calendar = admitted(there, asked[:-1])
     assert calendar.fits(asked[-1]) == is_possible(there, [*calendar.bookings, asked[-1]])
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(machines(), requests(3))
 def test_the_nearest_start_fits_and_no_earlier_one_does(there: list[Machine], asked: list[Booking]) -> None:
     calendar, last = admitted(there, asked[:-1]), asked[-1]
@@ -219,7 +220,7 @@ def test_the_nearest_start_fits_and_no_earlier_one_does(there: list[Machine], as
     assert found == next(iter(fitting), None)
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(machines(), requests(3), st.integers(0, 20), st.data())
 def test_the_longest_end_is_possible_and_no_later_one_is(
     there: list[Machine], asked: list[Booking], more: int, data: st.DataObject
