@@ -196,8 +196,14 @@ PLACES = {
 
 def place_of(nodeid: str) -> Tier | None:
     """The tier that `PLACES` gives a test, a file or a folder; None if it says nothing."""
-    places = [place for place in PLACES if nodeid.startswith(place)]
+    places = [place for place in _places_of(nodeid.partition("::")[0]) if nodeid.startswith(place)]
     return PLACES[max(places, key=len)] if places else None
+
+
+@cache
+def _places_of(path: str) -> list[str]:
+    """The places of a file or folder, of the folders around it, and of what is in it: a file has hundreds of tests."""
+    return [place for place in PLACES if path.startswith(place) or place.startswith(path)]
 
 
 def tier_of(nodeid: str, needed: Collection[str], marked: Tier | None) -> Tier:
@@ -322,7 +328,8 @@ class Tiers:
         items[:] = [item for item in items if item not in left_out]
 
     def _tier_of(self, item: pytest.Item) -> Tier:
-        marked = [tier for tier in Tier if item.get_closest_marker(tier.name.lower())]
+        names = {mark.name for mark in item.iter_markers()}
+        marked = [tier for tier in Tier if tier.name.lower() in names]
         return tier_of(item.nodeid, needs_of(item), max(marked, default=None))
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
