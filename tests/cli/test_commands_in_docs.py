@@ -28,7 +28,8 @@ def commands(page: Path) -> list[str]:
     text = page.read_text(encoding="utf-8")
     blocks = "\n".join(FENCE.findall(text)).replace("\\\n", " ")
     lines = [re.sub(r"(^|\s+)# .*", "", line.strip()) for line in blocks.splitlines()]
-    lines += re.findall(r"`(wavepool [^`]+)`", FENCE.sub("", text))
+    # In a table, a bar has a stroke before it.
+    lines += re.findall(r"`(wavepool [^`]+)`", FENCE.sub("", text).replace("\\|", "|"))
     parts = [re.sub(r"^([A-Z_]+=\S+ )*", "", part.strip()) for line in lines for part in NEXT.split(line)]
     return [part for part in parts if part.startswith("wavepool ") and part not in OF_OTHERS]
 

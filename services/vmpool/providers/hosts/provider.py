@@ -16,9 +16,16 @@ from servicekit.rpc.channels import open_channel
 from servicekit.service_token import ServiceToken
 from services.vmpool.errors import ProviderError
 from services.vmpool.fault import Fault
-from services.vmpool.providers.provider import ProviderFinding
-from services.vmpool.providers.provider import UNNAMED, Observation, Offer, Order, ProviderState, Resource
-from services.vmpool.providers.provider import Scope
+from services.vmpool.providers.provider import (
+    UNNAMED,
+    Observation,
+    Offer,
+    Order,
+    ProviderFinding,
+    ProviderState,
+    Resource,
+    Scope,
+)
 from vocabulary.bearer import authorization
 
 END_SECONDS = 120.0
