@@ -22,8 +22,8 @@ from datetime import timedelta
 
 import numpy as np
 
-from services.scheduler.jobs.fleet import Asked, Busy, Fleet, Need
 from services.scheduler.jobs.forward_play import Coming, ForwardPlay
+from services.scheduler.jobs.played_machines import Asked, Busy, Need, PlayedMachines
 from vocabulary.slots import EIGHTHS_PER_GPU, gpus_for
 
 PLAYS = 60
@@ -99,7 +99,7 @@ def _ready(shares: np.ndarray, elapsed: float, p50: float, p90: float) -> np.nda
 
 
 def wait_estimate(
-    job: Need, ahead: Sequence[Need], fleet: Fleet, seed: str, beyond_seconds: float = 0.0
+    job: Need, ahead: Sequence[Need], fleet: PlayedMachines, seed: str, beyond_seconds: float = 0.0
 ) -> WaitEstimate | None:
     """The wait of a job behind those ahead; None without history, or if nothing of the fleet could ever take it.
 
@@ -138,14 +138,19 @@ def _not_exceeded(waits: list[float], percent: int) -> float:
     return ordered[min(len(ordered), -(-(len(ordered) + 1) * percent // 100)) - 1]
 
 
-def is_played_in_full(job: Need, ahead: Sequence[Need], fleet: Fleet) -> bool:
+def is_played_in_full(job: Need, ahead: Sequence[Need], fleet: PlayedMachines) -> bool:
     """True if people have GPUs or wait for some, so that it counts who goes before whom."""
     has_people = bool(fleet.kept) or any(one.asked for one in (*fleet.busy, *ahead, job))
     return has_people and len(ahead) <= PLAYED_IN_FULL
 
 
 def _waits_in_full(
-    job: Need, ahead: Sequence[Need], fleet: Fleet, kinds: _Kinds, chance: np.random.Generator, drawn: np.ndarray
+    job: Need,
+    ahead: Sequence[Need],
+    fleet: PlayedMachines,
+    kinds: _Kinds,
+    chance: np.random.Generator,
+    drawn: np.ndarray,
 ) -> list[float]:
     """The waits of all plays, in each of which small jobs go before large ones as the dispatcher lets them."""
     shares = chance.random((len(fleet.busy) + len(fleet.starting), PLAYS))
@@ -166,7 +171,7 @@ def _waits_in_full(
     ]
 
 
-def _days(fleet: Fleet) -> list[list[Coming]]:
+def _days(fleet: PlayedMachines) -> list[list[Coming]]:
     """Those that come, as on each of the last days, with the machines that will do for them."""
     groups: dict[tuple[int, int, frozenset[int] | None], list[list[int]]] = {}
     days: list[list[Coming]] = []
@@ -188,7 +193,7 @@ def _with_times(coming: Sequence[Coming], kinds: _Kinds, chance: np.random.Gener
         yield one, float(kinds.times(one.need, chance.random(1))[0])
 
 
-def why_unknown(job: Need, ahead: Sequence[Need], fleet: Fleet) -> str:
+def why_unknown(job: Need, ahead: Sequence[Need], fleet: PlayedMachines) -> str:
     """Why there is no estimate of a job's wait behind those ahead; empty if there is one."""
     if fleet.is_above_limit(job):
         return "it takes more than its queue may have at once"
@@ -232,7 +237,9 @@ class _Play:
     units of its GPUs.
     """
 
-    def __init__(self, fleet: Fleet, needs: Sequence[Need], kinds: _Kinds, chance: np.random.Generator) -> None:
+    def __init__(
+        self, fleet: PlayedMachines, needs: Sequence[Need], kinds: _Kinds, chance: np.random.Generator
+    ) -> None:
         unit = self._unit = min(EIGHTHS_PER_GPU, *(need.eighths for need in needs))
         counted = [one.counted_eighths for one in (*needs, *fleet.busy) if one.limits]
         self._token = min([EIGHTHS_PER_GPU, *counted])
@@ -344,7 +351,9 @@ class _Play:
             self._columns[wanted] = columns
         return self._columns[wanted]
 
-    def _limit(self, name: Hashable, most: int, fleet: Fleet, rests: Sequence[np.ndarray]) -> tuple[np.ndarray, int]:
+    def _limit(
+        self, name: Hashable, most: int, fleet: PlayedMachines, rests: Sequence[np.ndarray]
+    ) -> tuple[np.ndarray, int]:
         """When each token of a limit is free next, and how many stay free: more may be in use than the limit allows."""
         runs = [
             (one.counted_eighths // self._token, rest)

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import math
 from bisect import insort
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from heapq import heapify, heappop, heappush
 from typing import NamedTuple
 
-from services.scheduler.jobs.fleet import Fleet, Kept, Need
+from services.scheduler.jobs.played_machines import Kept, Need, PlayedMachines
 from vocabulary.slots import EIGHTHS_PER_GPU
 
 MOST_HOLDS = 4
@@ -39,21 +39,23 @@ class Coming(NamedTuple):
 class ForwardPlay:
     """A queue, to be played with times of runs that are drawn again for each play."""
 
-    def __init__(self, fleet: Fleet, needs: Sequence[Need]) -> None:
+    def __init__(self, fleet: PlayedMachines, needs: Sequence[Need]) -> None:
         """The last of `needs` is the job that is asked about; the others are ahead of it."""
-        self._sizes = [gpus * EIGHTHS_PER_GPU for gpus in fleet.machines]
+        self.fleet, self.needs = fleet, needs
+        self.sizes = [gpus * EIGHTHS_PER_GPU for gpus in fleet.machines]
+        """The eighths of each machine."""
         machine_of = [number for number, gpus in enumerate(fleet.machines) for _ in range(gpus)]
-        self._busy = [
+        self.parts = [
             _by_machine([(machine_of[slot.gpu], min(slot.eighths, EIGHTHS_PER_GPU)) for slot in one.slots])
             for one in fleet.busy
         ]
-        self._fleet = fleet
-        self._needs = needs
-        self._groups = [fleet.groups(need) for need in needs]
-        self._starting = list(fleet.starting)
-        self._kept: list[list[Kept]] = [[] for _ in self._sizes]
+        """What each run under way has of each machine."""
+        self.groups = [fleet.groups(need) for need in needs]
+        """The machines that will do for each of those that wait, by site."""
+        self.kept: list[list[Kept]] = [[] for _ in self.sizes]
+        """What is kept of each machine for reservations that start later, the earliest first."""
         for one in sorted(fleet.kept, key=lambda one: one.begin):
-            self._kept[one.machine].append(one)
+            self.kept[one.machine].append(one)
 
     def wait(
         self,
@@ -69,42 +71,6 @@ class ForwardPlay:
         """
         return _Course(self, rests, ready, times, coming).wait()
 
-    @property
-    def kept(self) -> list[list[Kept]]:
-        """What is kept of each machine for reservations that start later, the earliest first."""
-        return self._kept
-
-    def begin(self, course: _Course, rests: Sequence[float], ready: Sequence[float]) -> None:
-        """Puts onto the machines what is on them now."""
-        for one, parts, rest in zip(self._fleet.busy, self._busy, rests, strict=True):
-            course.occupy(parts, rest, max(rest, one.longest_rest), one.limits, one.counted_eighths, one.queue)
-        for machine, time in zip(self._starting, ready, strict=True):
-            course.occupy([(machine, self._sizes[machine])], time, time, (), 0, None)
-
-    @property
-    def sizes(self) -> list[int]:
-        """The eighths of each machine."""
-        return list(self._sizes)
-
-    @property
-    def needs(self) -> Sequence[Need]:
-        """Those that wait, in their order."""
-        return self._needs
-
-    @property
-    def limits(self) -> dict[Hashable, int]:
-        """How many eighths may be in use for each limit."""
-        return dict(self._fleet.limits)
-
-    @property
-    def shares(self) -> Mapping[Hashable, int]:
-        """How many eighths each queue is owed."""
-        return self._fleet.shares
-
-    def groups(self, number: int) -> list[list[int]]:
-        """The machines that will do for one of them, by site."""
-        return self._groups[number]
-
 
 class _Course:
     """One play: what is free of each machine at an instant, and what ends when."""
@@ -117,14 +83,13 @@ class _Course:
         times: Sequence[float],
         coming: Iterator[tuple[Coming, float]],
     ) -> None:
-        self._play, self._last = play, len(play.needs) - 1
-        self._needs, self._times = list(play.needs), [*times, math.inf]
-        self._groups = [play.groups(number) for number in range(len(play.needs))]
+        fleet = play.fleet
+        self._shares, self._last = fleet.shares, len(play.needs) - 1
+        self._needs, self._times, self._groups = list(play.needs), [*times, math.inf], list(play.groups)
         self._coming = coming
         self._next = next(coming, None)
         self._now = 0.0
-        self._free = play.sizes
-        self._left = play.limits
+        self._free, self._left = list(play.sizes), dict(fleet.limits)
         self._runs: list[list[tuple[float, int, int]]] = [[] for _ in self._free]
         """Of each machine: the latest end, number and eighths of each run, the earliest first."""
         self._ends: list[tuple[float, int]] = []
@@ -136,9 +101,12 @@ class _Course:
         self._used: dict[Hashable, int] = dict.fromkeys(self._waiting, 0)
         self._kept = [list(those) for those in play.kept]
         self._begins = sorted((one.begin, number) for number, those in enumerate(self._kept) for one in those)
-        play.begin(self, rests, ready)
+        for one, parts, rest in zip(fleet.busy, play.parts, rests, strict=True):
+            self._occupy(parts, rest, max(rest, one.longest_rest), one.limits, one.counted_eighths, one.queue)
+        for machine, time in zip(fleet.starting, ready, strict=True):
+            self._occupy([(machine, play.sizes[machine])], time, time, (), 0, None)
 
-    def occupy(
+    def _occupy(
         self,
         parts: list[tuple[int, int]],
         end: float,
@@ -173,7 +141,7 @@ class _Course:
                 kept = self._kept[self._begins.pop(0)[1]].pop(0)
                 eighths = len(kept.gpus) * EIGHTHS_PER_GPU
                 end = kept.begin + kept.lasts
-                self.occupy([(kept.machine, eighths)], end, end, (), eighths, kept.queue)
+                self._occupy([(kept.machine, eighths)], end, end, (), eighths, kept.queue)
         return self._now
 
     def _come(self, one: Coming, lasts: float) -> None:
@@ -212,7 +180,7 @@ class _Course:
                     return True
                 end, latest = self._now + self._times[number], self._now + need.longest
                 parts = [(machine, need.eighths) for machine in machines]
-                self.occupy(parts, end, max(end, latest), need.limits, need.counted_eighths, queue)
+                self._occupy(parts, end, max(end, latest), need.limits, need.counted_eighths, queue)
                 most = max(self._free)
                 del those[places[queue]]
             else:
@@ -230,7 +198,7 @@ class _Course:
 
     def _turn(self, queue: Hashable, place: int) -> float:
         """The queue of which the next job would have the smallest part of its share goes first."""
-        share = self._play.shares.get(queue, 0)
+        share = self._shares.get(queue, 0)
         if not share:
             return 0.0
         return (self._used[queue] + self._needs[self._waiting[queue][place]].counted_eighths) / share
@@ -239,7 +207,7 @@ class _Course:
         """True if its queue may have what it takes, so that room is kept for it."""
         if not self._may(need):
             return False
-        share = self._play.shares.get(need.queue)
+        share = self._shares.get(need.queue)
         return share is None or is_alone or self._used[need.queue] + need.counted_eighths <= share
 
     def _may(self, need: Need) -> bool:

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from services.scheduler.fairness.settings import Queues
 from services.scheduler.fleet.machine import Machine
-from services.scheduler.jobs.fleet import Asked, Busy, Fleet, Kept, Need
 from services.scheduler.jobs.job import Job
+from services.scheduler.jobs.played_machines import Asked, Busy, Kept, Need, PlayedMachines
 from services.scheduler.jobs.reservation import GRACE
 from services.scheduler.jobs.reservation_calendar import Seat
 from services.scheduler.jobs.resources import GpuMode, Resources
@@ -106,12 +106,12 @@ class FleetView:
         }
         self._busy = [*self._runs(running, gpu_types, offers, now), *self._others(machines)]
 
-    def fleet(self) -> Fleet:
+    def fleet(self) -> PlayedMachines:
         """The machines with their runs, and the limits of all jobs that were asked about."""
         sites = [offer.site for offer in self._offers]
         shares: dict[Hashable, int] = {queue: self._share_of(queue, claim) for queue, claim in self._claims.items()}
         kept, coming = list(self._kept()), [self._coming(days) for days in self._history.whole_days(self._now)]
-        return Fleet(
+        return PlayedMachines(
             self._gpus, self._busy, self._starting, self._most, sites, shares, kept, coming, self._unknown_starts
         )
 

@@ -17,8 +17,8 @@ from services.scheduler.jobs.estimate import (
     wait_estimate,
     why_unknown,
 )
-from services.scheduler.jobs.fleet import Fleet, Need
 from services.scheduler.jobs.job import Job
+from services.scheduler.jobs.played_machines import Need, PlayedMachines
 from services.scheduler.jobs.resources import Reuse
 from services.scheduler.jobs.run_history import RunHistory, RunKind
 from services.scheduler.jobs.states import JobState
@@ -198,7 +198,7 @@ class Forecast:
             or (self._blocked and self._blocked(lane_of(job)))
         )
 
-    def _why_unknown(self, job: Job, need: Need, needs: Sequence[Need], fleet: Fleet) -> str:
+    def _why_unknown(self, job: Job, need: Need, needs: Sequence[Need], fleet: PlayedMachines) -> str:
         """Why nobody knows when a job of several machines starts; empty if that is known."""
         if self._may_have_turn and not self._may_have_turn(job):
             # What the other queues' jobs leave of their shares is not played.

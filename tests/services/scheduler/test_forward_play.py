@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from services.scheduler.jobs.estimate import wait_estimate
-from services.scheduler.jobs.fleet import Asked, Busy, Fleet, Kept, Need
+from services.scheduler.jobs.played_machines import Asked, Busy, Kept, Need, PlayedMachines
 from vocabulary.slots import EIGHTHS_PER_GPU, Slot
 
 HOUR = 3600.0
@@ -28,7 +28,7 @@ def stay(*gpus: int, hours: float, used: float = 0, parts: tuple[float, ...] = W
     return Busy(slots, used * HOUR, parts, (), eighths, Asked(hours * HOUR), rest, queue)
 
 
-def hours_of(job: Need, ahead: list[Need], fleet: Fleet) -> tuple[float, float]:
+def hours_of(job: Need, ahead: list[Need], fleet: PlayedMachines) -> tuple[float, float]:
     estimate = wait_estimate(job, ahead, fleet, "job")
     assert estimate is not None
     return estimate.p50 / timedelta(hours=1), estimate.p90 / timedelta(hours=1)
@@ -36,19 +36,21 @@ def hours_of(job: Need, ahead: list[Need], fleet: Fleet) -> tuple[float, float]:
 
 def test_people_leave_as_early_as_the_last_ones_did() -> None:
     parts = (0.1,) * 6 + (0.5,) * 3 + (1.0,)
-    p50, p90 = hours_of(people(1, 1), [], Fleet([1], [stay(0, hours=10, parts=parts)]))
+    p50, p90 = hours_of(people(1, 1), [], PlayedMachines([1], [stay(0, hours=10, parts=parts)]))
     assert p50 == pytest.approx(1)
     assert 5 <= p90 <= 10
-    assert hours_of(people(1, 1), [], Fleet([1], [stay(0, hours=10, used=6, parts=parts)])) == (4, 4), "to the end"
+    assert hours_of(people(1, 1), [], PlayedMachines([1], [stay(0, hours=10, used=6, parts=parts)])) == (4, 4), (
+        "to the end"
+    )
 
 
 def test_who_is_in_the_grace_leaves_at_its_end_whoever_extended_before() -> None:
     over = stay(0, hours=1, used=1.01, parts=(1.0, 3.0))._replace(asked=Asked(HOUR, 120))
-    assert hours_of(people(1, 1), [], Fleet([1], [over]))[1] == pytest.approx((120 - 36) / HOUR)
+    assert hours_of(people(1, 1), [], PlayedMachines([1], [over]))[1] == pytest.approx((120 - 36) / HOUR)
 
 
 def test_a_short_stay_goes_before_a_large_one_and_a_long_stay_does_not() -> None:
-    fleet = Fleet([4], [stay(0, 1, hours=3)])
+    fleet = PlayedMachines([4], [stay(0, 1, hours=3)])
     large = people(4, 8)
     assert hours_of(people(1, 2), [large], fleet) == (0, 0)
     assert hours_of(people(1, 5), [large], fleet) == (11, 11)
@@ -56,13 +58,13 @@ def test_a_short_stay_goes_before_a_large_one_and_a_long_stay_does_not() -> None
 
 def test_those_who_go_before_a_large_one_delay_it_until_the_others_limits_at_most() -> None:
     early = stay(0, 1, hours=3, parts=(1 / 3,))
-    fleet = Fleet([4], [early])
+    fleet = PlayedMachines([4], [early])
     assert hours_of(people(4, 1), [], fleet) == (1, 1)
     assert hours_of(people(4, 1), [people(2, 2.5)], fleet) == (2.5, 2.5)
 
 
 def test_a_large_one_beyond_its_queues_share_is_passed_by_those_who_fit() -> None:
-    fleet = Fleet([4], [stay(0, 1, hours=3, queue="a")], shares={"a": 8, "b": 24})
+    fleet = PlayedMachines([4], [stay(0, 1, hours=3, queue="a")], shares={"a": 8, "b": 24})
     passing = people(2, 20, "b")
     assert hours_of(people(4, 1, "a"), [passing], fleet) == (20, 20)
     owed = replace(fleet, shares={"a": 96, "b": 24})
@@ -70,13 +72,13 @@ def test_a_large_one_beyond_its_queues_share_is_passed_by_those_who_fit() -> Non
 
 
 def test_what_is_kept_for_later_is_for_those_alone_who_end_before_it() -> None:
-    fleet = Fleet([2], [stay(0, hours=50)], kept=[Kept(0, frozenset({1}), 2 * HOUR, 4 * HOUR)])
+    fleet = PlayedMachines([2], [stay(0, hours=50)], kept=[Kept(0, frozenset({1}), 2 * HOUR, 4 * HOUR)])
     assert hours_of(people(1, 1), [], fleet) == (0, 0)
     assert hours_of(people(1, 3), [], fleet) == (6, 6)
 
 
 def test_those_who_may_come_as_they_came_on_other_days_go_before_a_large_one_that_is_not_owed() -> None:
-    fleet = Fleet([2], [stay(0, hours=2, queue="b")], shares={"a": 8, "b": 8})
+    fleet = PlayedMachines([2], [stay(0, hours=2, queue="b")], shares={"a": 8, "b": 8})
     large = people(2, 1, "a")
     assert hours_of(large, [], fleet) == (2, 2)
     came = replace(fleet, coming=[[(0.5 * HOUR, people(1, 4, "b"))]])
@@ -85,16 +87,16 @@ def test_those_who_may_come_as_they_came_on_other_days_go_before_a_large_one_tha
 
 
 def test_a_queues_limit_holds_back_its_own_people_and_nobody_else() -> None:
-    fleet = Fleet([2], [stay(0, hours=2)._replace(limits=("q",))], limits={"q": EIGHTHS_PER_GPU})
+    fleet = PlayedMachines([2], [stay(0, hours=2)._replace(limits=("q",))], limits={"q": EIGHTHS_PER_GPU})
     assert hours_of(people(1, 1)._replace(limits=("q",)), [], fleet) == (2, 2)
     assert hours_of(people(1, 1), [people(1, 1)._replace(limits=("q",))], fleet) == (0, 0)
 
 
 def test_a_machine_that_is_being_started_is_waited_for() -> None:
-    fleet = Fleet([1, 1], [stay(0, hours=2)], {1: (0.0, HOUR, HOUR)})
+    fleet = PlayedMachines([1, 1], [stay(0, hours=2)], {1: (0.0, HOUR, HOUR)})
     assert hours_of(people(1, 1), [], fleet) == (1, 1)
 
 
 def test_several_machines_are_waited_for_until_the_last_is_free() -> None:
-    fleet = Fleet([1, 1], [stay(0, hours=2), stay(1, hours=3)])
+    fleet = PlayedMachines([1, 1], [stay(0, hours=2), stay(1, hours=3)])
     assert hours_of(people(1, 1)._replace(machines=2), [], fleet) == (3, 3)

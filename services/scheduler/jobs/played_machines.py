@@ -74,7 +74,7 @@ class Kept(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Fleet:
+class PlayedMachines:
     """The GPUs that a job may get. Of machines and GPUs that are free as soon, the first are taken."""
 
     machines: Sequence[int]
