@@ -18,6 +18,7 @@ from typing import NamedTuple
 from services.scheduler.fairness.settings import FairnessPolicy
 from services.scheduler.fairness.situation import (
     Candidate,
+    Dated,
     Hold,
     Machine,
     Plan,
@@ -191,21 +192,22 @@ def _first(head: Candidate, busy: dict[str, _Busy], now: datetime) -> tuple[Hold
     name = min(at_last, key=lambda name: at_last[name][0])
     time, slots = at_last[name]
     before = busy[name]
-    free = [_free_of(slot, before.occupied) for slot in slots]
+    free = [free_of(slot, before.occupied) for slot in slots]
     # For good: the next head counts on other slots.
     rest = tuple((end, tuple(one for one in held if not any(map(one.overlaps, slots)))) for end, held in before.ends)
     after = _Busy(covered(before.occupied, slots), rest)
     return Hold(name, time, slots), after, [slots for slots in free if slots]
 
 
-def _free_of(slot: Slot, occupied: Sequence[int]) -> tuple[Slot, ...]:
+def free_of(slot: Slot, occupied: Sequence[int]) -> tuple[Slot, ...]:
+    """The slot if nobody has a part of it, or else its free eighths."""
     if not occupied[slot.gpu] & slot.mask:
         return (slot,)
     eighths = (Slot(slot.gpu, first, 1) for first in range(slot.first, slot.first + slot.eighths))
     return tuple(one for one in eighths if not occupied[one.gpu] & one.mask)
 
 
-def stand_in(name: str, one: Candidate, machine_id: str, slots: tuple[Slot, ...], now: datetime) -> Running:
+def stand_in(name: str, one: Candidate | Dated, machine_id: str, slots: tuple[Slot, ...], now: datetime) -> Running:
     """Stands on free slots in place of the job, so that a plan gives them to nobody."""
     eighths = sum(slot.eighths for slot in slots)
     return Running(f"{name} of {one.job_id}", one.queue, machine_id, now, eighths, slots, keeps=True)
@@ -213,11 +215,6 @@ def stand_in(name: str, one: Candidate, machine_id: str, slots: tuple[Slot, ...]
 
 def _backfilled(situation: Situation, kept: Plan, holds: dict[str, Hold], decide: Callable[[Situation], Plan]) -> Plan:
     """The plan with the jobs that end before a hold begins, in its free slots."""
-    by_id = {one.job_id: one for one in situation.waiting}
-    started = [
-        Running(job_id, by_id[job_id].queue, machine_id, situation.now, by_id[job_id].eighths, keeps=True)
-        for job_id, machine_id in kept.starts.items()
-    ]
     left = [one for one in situation.waiting if one.job_id not in {*kept.starts, *kept.promises, *holds}]
     short = [limited for one in left if (limited := _limited(one, holds, situation.now))]
     of_heads = {job_id: str(hold) for job_id, hold in holds.items() if job_id not in kept.starts}
@@ -225,14 +222,26 @@ def _backfilled(situation: Situation, kept: Plan, holds: dict[str, Hold], decide
     kept = replace(kept, waiting=waiting, holds=holds)
     if not short:
         return kept
+    filled = filled_up(situation, kept, short, decide)
+    return replace(filled, backfilled=frozenset(filled.starts.keys() - kept.starts.keys()))
+
+
+def filled_up(
+    situation: Situation, decided: Plan, left: Sequence[Candidate], decide: Callable[[Situation], Plan]
+) -> Plan:
+    """The plan with those of `left` that start on what is free beside those that it starts; nobody is stopped."""
+    by_id = {one.job_id: one for one in situation.waiting}
+    started = [
+        Running(job_id, by_id[job_id].queue, machine_id, situation.now, by_id[job_id].eighths, keeps=True)
+        for job_id, machine_id in decided.starts.items()
+    ]
     running = [*situation.running, *started]
-    filled = decide(replace(situation, running=running, waiting=short, further_eighths={}, may_stop=False))
+    filled = decide(replace(situation, running=running, waiting=left, further_eighths={}, may_stop=False))
     return replace(
-        kept,
-        starts={**kept.starts, **filled.starts},
-        waiting={job: reason for job, reason in waiting.items() if job not in filled.starts},
+        decided,
+        starts={**decided.starts, **filled.starts},
+        waiting={job_id: why for job_id, why in decided.waiting.items() if job_id not in filled.starts},
         queues=filled.queues,
-        backfilled=frozenset(filled.starts),
     )
 
 

@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from services.scheduler.fairness.backfill import occupied, stand_in
-from services.scheduler.fairness.situation import Candidate, Dated, Machine, Plan, Running, Situation
-from vocabulary.slots import WHOLE_GPU, Slot, covered
+from services.scheduler.fairness.backfill import filled_up, free_of, occupied, stand_in
+from services.scheduler.fairness.situation import Candidate, Dated, Machine, Plan, Situation
+from vocabulary.slots import Slot, covered
 
 
 def with_dated(situation: Situation, decide: Callable[[Situation], Plan]) -> Plan:
@@ -70,9 +70,11 @@ def _without(situation: Situation, kept: Sequence[Dated]) -> Situation:
     ]
     # A GPU that somebody has a part of counts as ours in a situation. What is free of it is taken part by part.
     parts = [
-        Running(f"{slot} for {one.job_id}", one.queue, one.hold.machine_id, situation.now, 1, (slot,), keeps=True)
+        stand_in(f"{part} on {one.hold.machine_id}", one, one.hold.machine_id, (part,), situation.now)
         for one in kept
-        for slot in _free_parts(one.hold.slots, masks.get(one.hold.machine_id, ()))
+        for slot in one.hold.slots
+        if slot.gpu < len(taken := masks.get(one.hold.machine_id, ())) and taken[slot.gpu]
+        for part in free_of(slot, taken)
     ]
     machines = [_with_taken(machine, slots.get(machine.machine_id, ()), masks) for machine in situation.machines]
     return replace(situation, machines=machines, running=[*running, *parts], dated=())
@@ -90,17 +92,6 @@ def _with_taken(machine: Machine, slots: Iterable[Slot], masks: Mapping[str, Seq
     return replace(machine, taken=covered(machine.taken or (0,) * machine.gpus, free)) if free else machine
 
 
-def _free_parts(slots: Iterable[Slot], masks: Sequence[int]) -> list[Slot]:
-    """The free eighths of GPUs that are partly in use."""
-    return [
-        part
-        for slot in slots
-        if slot.gpu < len(masks) and masks[slot.gpu] and masks[slot.gpu] != WHOLE_GPU
-        for part in (Slot(slot.gpu, first, 1) for first in range(slot.eighths))
-        if not masks[slot.gpu] & part.mask
-    ]
-
-
 def _filled(
     situation: Situation,
     decided: Plan,
@@ -110,10 +101,6 @@ def _filled(
 ) -> Plan:
     """The plan with those of `left` that start on what is free, but for what is `closed` and what others start on."""
     by_id = {one.job_id: one for one in situation.waiting}
-    started = [
-        Running(job_id, by_id[job_id].queue, machine_id, situation.now, by_id[job_id].eighths, keeps=True)
-        for job_id, machine_id in decided.starts.items()
-    ]
     masks = occupied(situation)
     holds = [
         stand_in(f"hold on GPU {slot.gpu}", by_id[job_id], hold.machine_id, (slot,), situation.now)
@@ -122,13 +109,5 @@ def _filled(
         if not masks[hold.machine_id][slot.gpu]
     ]
     guarded = _without(situation, closed)
-    running = [*guarded.running, *started, *holds]
-    filled = decide(replace(guarded, running=running, waiting=left, further_eighths={}, may_stop=False))
-    if not filled.starts:
-        return decided
-    return replace(
-        decided,
-        starts={**decided.starts, **filled.starts},
-        waiting={job_id: why for job_id, why in decided.waiting.items() if job_id not in filled.starts},
-        queues=filled.queues,
-    )
+    filled = filled_up(replace(guarded, running=[*guarded.running, *holds]), decided, left, decide)
+    return filled if len(filled.starts) > len(decided.starts) else decided
