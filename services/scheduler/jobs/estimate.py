@@ -2,10 +2,9 @@
 
 Each play draws a time for every run that is under way and for every job ahead, and gives each job what is free first,
 as the dispatcher does: so many eighths of one GPU, or so many GPUs of one or of several machines, within the limits of
-its queue. A
-few runs say only roughly how long their kind takes; so each play also draws, for each kind, how far all of its times
-are off. The waits of all plays are the estimate. Jobs that come later are not in it: they wait behind this one, unless
-they have a higher priority, or start in room that a large job ahead leaves.
+its queue. A few runs say only roughly how long their kind takes; so each play also draws, for each kind, how far all of
+its times are off. The waits of all plays are the estimate. Jobs that come later are not in it: they wait behind this
+one, unless they have a higher priority, or start in room that a large job ahead leaves.
 
 That is not enough where people have GPUs for hours, or wait for some: most leave before their time, and small ones pass
 large ones. Such queues are played in full (`forward_play.py`), with what the last people used of the time that they had

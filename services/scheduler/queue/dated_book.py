@@ -158,12 +158,6 @@ class DatedBook:
         self._machines = others | {job_id: frozenset(those) for job_id, those in names.items()}
         return seats
 
-    def stays(self, gpu_type: str) -> list[tuple[Seat, timedelta]]:
-        """The GPUs that each of them is to get, and for how long."""
-        seats = self.seats(gpu_type)
-        lasts = {job.job_id: job.reserved.total for job in self.jobs()} if seats else {}
-        return [(seat, lasts[seat.booking_id]) for seat in seats]
-
     def _is_known(self, seat: Seat) -> bool:
         """True if the machine is there, and not one that the pool has yet to start."""
         return any(offer.machine_id == seat.machine_id for offer in self._inventory.offers())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Container, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
@@ -12,14 +12,12 @@ from services.scheduler.fleet.machine import Machine
 from services.scheduler.jobs.job import Job
 from services.scheduler.jobs.played_machines import Asked, Busy, Kept, Need, PlayedMachines
 from services.scheduler.jobs.reservation import GRACE
-from services.scheduler.jobs.reservation_calendar import Seat
 from services.scheduler.jobs.resources import GpuMode, Resources
 from services.scheduler.jobs.run_history import RunHistory, RunKind, Sample, kind_of
 from services.scheduler.queue.dated_book import USUAL_PREPARING
 from services.scheduler.queue.inventory import Inventory
 from services.scheduler.queue.ordering import Claim
 from services.scheduler.queue.placement import MachineOffer, MachineStage
-from services.scheduler.queue.running import slots_by_machine
 from vocabulary.counts import counted
 from vocabulary.limits import LONGEST_RUN
 from vocabulary.slots import EIGHTH_MILLI, EIGHTHS_PER_GPU, LEGAL_EIGHTHS, WHOLE_GPU, Slot
@@ -49,18 +47,17 @@ class FleetView:
 
     def __init__(
         self,
+        machines: Iterable[Machine],
         inventory: Inventory,
         running: Collection[Job],
         history: RunHistory,
         queues: Queues | None,
         gpu_types: Collection[str],
         now: datetime,
-        waiting: Container[str],
         claims: Mapping[str, Claim] | None = None,
-        seats: Iterable[tuple[Seat, timedelta]] = (),
         further: Further = _NO_FURTHER,
     ) -> None:
-        self._seats = list(seats)
+        self._machines = {one.machine_id: one for one in machines if one.is_known}
         self._samples: dict[tuple[RunKind, float], Sample] = {}
         self._running = [job for job in running if job.machine_gpu_type in gpu_types]
         # A queue that was removed may still have a claim, until the next turn.
@@ -73,38 +70,30 @@ class FleetView:
         self._limits: dict[Limit, tuple[Limit, ...]] = {}
         self._most: dict[Hashable, int] = {}
         self._numbers: dict[tuple[str, int], int] = {}
-        offers = {
-            offer.machine_id: offer
-            for offer in inventory.offers()
-            # Machines that were started for one job are for nobody else while that waits.
-            if offer.gpu_type in gpu_types and offer.stage is not MachineStage.CLOSED and offer.is_for("", waiting)
-        }
+        offers = {offer.machine_id: offer for offer in inventory.offers() if offer.machine_id in self._machines}
         starts = {name: inventory.start_of(name, now) for name in offers}
-        ours = slots_by_machine(running)
-        machines = {name: inventory.machine(name, ours[name]) for name in offers}
         for name, offer in _to_start(further, [offer.site for offer in offers.values()], now):
             offers[name] = offer
-            machines[name] = Machine(name, further.gpus, is_known=False, is_ready=False, ours=(0,) * further.gpus)
+            self._machines[name] = Machine(name, further.gpus, is_ready=False, ours=(0,) * further.gpus)
             starts[name] = (0.0, *further.start) if further.start else None
         there = [one for one in offers.values() if one.stage is MachineStage.READY or starts[one.machine_id]]
-        self._unknown_starts = sum(
-            one.stage is MachineStage.STARTING and not starts[one.machine_id] for one in offers.values()
-        )
+        self._unknown_starts = len(offers) - len(there)
         self._offers = sorted(
-            there, key=lambda one: (one.stage is MachineStage.STARTING, machines[one.machine_id].occupied.count(0))
+            there,
+            key=lambda one: (one.stage is MachineStage.STARTING, self._machines[one.machine_id].occupied.count(0)),
         )
         for offer in self._offers:
-            masks = machines[offer.machine_id].occupied
+            masks = self._machines[offer.machine_id].occupied
             for gpu in sorted(range(len(masks)), key=lambda gpu: -masks[gpu].bit_count()):
                 self._numbers[offer.machine_id, gpu] = len(self._numbers)
         self._has_ends = any(offer.life_end for offer in self._offers)
         self.eighths = len(self._numbers) * EIGHTHS_PER_GPU
         """All that there is."""
-        self._gpus = [machines[offer.machine_id].gpus for offer in self._offers]
+        self._gpus = [self._machines[offer.machine_id].gpus for offer in self._offers]
         self._starting = {
             number: start for number, offer in enumerate(self._offers) if (start := starts[offer.machine_id])
         }
-        self._busy = [*self._runs(running, gpu_types, offers, now), *self._others(machines)]
+        self._busy = [*self._runs(running, gpu_types, offers, now), *self._others()]
 
     def fleet(self) -> PlayedMachines:
         """The machines with their runs, and the limits of all jobs that were asked about."""
@@ -122,12 +111,11 @@ class FleetView:
 
     def _kept(self) -> Iterator[Kept]:
         """What is kept of these machines for reservations that start later."""
-        numbers = {offer.machine_id: number for number, offer in enumerate(self._offers)}
-        for seat, lasts in self._seats:
-            if seat.machine_id in numbers:
-                gpus = frozenset(self._numbers[seat.machine_id, gpu] for gpu in seat.gpus)
-                begin = max(0.0, (seat.begin - self._now).total_seconds())
-                yield Kept(numbers[seat.machine_id], gpus, begin, lasts.total_seconds())
+        for number, offer in enumerate(self._offers):
+            for one in self._machines[offer.machine_id].promised:
+                gpus = frozenset(self._numbers[offer.machine_id, gpu] for gpu in one.gpus)
+                begin = max(0.0, (one.begin - self._now).total_seconds())
+                yield Kept(number, gpus, begin, max(0.0, (one.end - one.begin).total_seconds()))
 
     def _share_of(self, queue: str, claim: Claim) -> int:
         """What a queue is owed, in eighths: its quota or, if that is more, its fair share."""
@@ -233,10 +221,10 @@ class FleetView:
                 rest = max(0.0, ((job.start_time or now) + job.longest_run(LONGEST_RUN) - now).total_seconds())
                 yield Busy(slots, elapsed, self._times(job), limits, job.eighths, _asked(job), rest, job.spec.queue)
 
-    def _others(self, machines: Mapping[str, Machine]) -> Iterator[Busy]:
+    def _others(self) -> Iterator[Busy]:
         """What somebody else uses, or is given back just now, is taken for busy with a run of any kind."""
         for offer in self._offers:
-            for gpu, mask in enumerate(machines[offer.machine_id].others):
+            for gpu, mask in enumerate(self._machines[offer.machine_id].others):
                 if slots := _slots_of(self._numbers[offer.machine_id, gpu], mask):
                     yield Busy(slots, 0.0, self._history.all_times())
 

@@ -18,7 +18,6 @@ from services.scheduler.jobs.estimate import (
     why_unknown,
 )
 from services.scheduler.jobs.job import Job
-from services.scheduler.jobs.played_machines import Need, PlayedMachines
 from services.scheduler.jobs.resources import Reuse
 from services.scheduler.jobs.run_history import RunHistory, RunKind
 from services.scheduler.jobs.states import JobState
@@ -28,7 +27,9 @@ from services.scheduler.queue.fleet_view import FleetView, Further
 from services.scheduler.queue.inventory import Inventory
 from services.scheduler.queue.queue_book import QueueBook
 from services.scheduler.queue.running import RunningJobs
+from services.scheduler.queue.situations import NO_SHARE
 from services.scheduler.queue.waiting import Ahead, Lane, WaitingJobs, lane_of
+from vocabulary.limits import LONGEST_RUN
 
 RETRY_WITHOUT_HISTORY = timedelta(seconds=5)
 _PROMISES_KEPT = 10_000
@@ -66,14 +67,14 @@ class Forecast:
         clock: Clock,
         book: QueueBook | None = None,
         dated: DatedBook | None = None,
-        may_have_turn: Callable[[Job], bool] | None = None,
+        may_have_turn: Callable[[Job], bool] = lambda _job: True,
         blocked: Callable[[Lane], str] | None = None,
         waits_for_quota: Callable[[Job], bool] = lambda _job: False,
     ) -> None:
         self._waits_for_quota = waits_for_quota
         self._waiting = waiting
         self._book = book
-        self._dated = dated
+        self._dated = dated or DatedBook(waiting, running, inventory, clock, LONGEST_RUN)
         self._may_have_turn = may_have_turn
         self._blocked = blocked
         self._inventory = inventory
@@ -146,22 +147,23 @@ class Forecast:
         if self._waits_for_quota(job):
             return Standing(place.position, None, "", "not known: it starts once it fits within its queue's quota")
         view = FleetView(
+            (one for gpu_type in job.spec.gpu_types for one in self._dated.fleet(gpu_type).machines),
             self._inventory,
             self._running.jobs(),
             self._history,
             queues,
             job.spec.gpu_types,
             self._clock.now(),
-            self._waiting,
             self._waiting.claims.get(job.spec.gpu_type),
-            [one for gpu_type in job.spec.gpu_types for one in self._dated.stays(gpu_type)] if self._dated else [],
             further := self._further(job),
         )
         ahead = self._waiting.jobs_ahead(job, PLAYED_AHEAD)
         need, needs, fleet = view.need(job), [view.need(other) for other in ahead], view.fleet()
-        unknown = self._why_unknown(job, need, needs, fleet) if job.spec.machines > 1 else ""
-        if unknown:
-            return Standing(place.position, None, unknown)
+        if job.spec.machines > 1:
+            # What the other queues' jobs leave of their shares is not played.
+            unknown = why_unknown(need, needs, fleet) if self._may_have_turn(job) else NO_SHARE
+            if unknown:
+                return Standing(place.position, None, unknown)
         beyond = self._beyond_seconds(job, place, ahead, view)
         wait = wait_estimate(need, needs, fleet, job.job_id, beyond)
         if not is_played_in_full(need, needs, fleet):
@@ -176,9 +178,9 @@ class Forecast:
 
     def _further(self, job: Job) -> Further:
         """The machines that the pool may still start for the job, as large as it orders them for such work."""
-        limits, resources = self._dated.limits if self._dated else PoolLimits(), job.spec.resources
+        limits, resources = self._dated.limits, job.spec.resources
         gpu_type = next((one for one in job.spec.gpu_types if one in limits.starts), "")
-        if not self._dated or not gpu_type or self._starts_none_for(job, limits):
+        if not gpu_type or self._starts_none_for(job, limits):
             return Further()
         usual, wanted = limits.usual_gpus, resources.least.gpus
         return Further(
@@ -198,16 +200,9 @@ class Forecast:
             or (self._blocked and self._blocked(lane_of(job)))
         )
 
-    def _why_unknown(self, job: Job, need: Need, needs: Sequence[Need], fleet: PlayedMachines) -> str:
-        """Why nobody knows when a job of several machines starts; empty if that is known."""
-        if self._may_have_turn and not self._may_have_turn(job):
-            # What the other queues' jobs leave of their shares is not played.
-            return "it takes more than its queue's fair share has left, and other queues have jobs that wait"
-        return why_unknown(need, needs, fleet)
-
     def _after_dated(self, job: Job, wait: WaitEstimate | None) -> WaitEstimate | None:
         """The wait, if what is kept for reservations that start later counts, too."""
-        if wait is None or self._dated is None or job.is_dated:
+        if wait is None or job.is_dated:
             return wait
         begin = self._clock.now() + wait.p50
         start = self._dated.first_start(job, begin)

@@ -51,6 +51,8 @@ MOVE_COOL_DOWN = timedelta(minutes=1)
 RETURN_TIME = timedelta(minutes=2)
 """The place of a run that was stopped to start again is kept for so long; its end takes some seconds."""
 
+NO_SHARE = "it takes more than its queue's fair share has left, and other queues have jobs that wait"
+
 
 class FullQueue(NamedTuple):
     """A queue that may not have so much more of a GPU type, and what it may have, in thousandths of a GPU."""

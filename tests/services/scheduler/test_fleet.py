@@ -148,7 +148,7 @@ class FleetLife(Life):
             assert not any(a & b for a, b in zip(one.ours, one.others, strict=bool(one.others)))
         ready = [one for one in fleet.machines if one.is_ready]
         view = FleetView(
-            self.inventory, self.running.jobs(), RunHistory(), None, ("MI300X",), self.clock.now(), self.waiting
+            fleet.machines, self.inventory, self.running.jobs(), RunHistory(), None, ("MI300X",), self.clock.now()
         )
         free = sum(seen[one.machine_id].count(0) for one in ready)
         assert view.fleet().free_gpus() == free
