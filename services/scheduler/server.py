@@ -406,9 +406,7 @@ async def build(  # noqa: PLR0915 - one statement for each part
     monitor = QueueMonitor(waiting, inventory, demand, running, dated, attempts, clock, settings.metrics_window)
     report = partial(billing.report_readings, valid_for=MISSED_REPORTS * settings.metrics_interval)
     metrics = MetricsServicer(attempts, monitor, clock, settings.metrics_retention)
-    queues = QueueServicer(
-        store, book, billing, waiting, running, situations, dispatcher, explainer, orderings, placements
-    )
+    queues = QueueServicer(store, book, billing, waiting, running, situations, explainer, orderings, placements)
     callers = Callers(credentials, billing.owner, others=settings.other_services().services)
     forwarding = ForwardToLeader(lease, credentials)
     disk_servicer = DiskServicer(disks, runner, clock, settings.disk_size << 20, settings.deleted_disks_kept)

@@ -102,7 +102,7 @@ class Situations:
         """What the last pass kept of machines, by the job that it is for."""
         self._returns: dict[str, _Return] = {}
         self._gangs = GangBook(waiting, inventory, self.dated, clock)
-        self._states: dict[str, Mapping[str, QueueState]] = {}
+        self.states: dict[str, Mapping[str, QueueState]] = {}
         """What each queue may have and has, by GPU type, as the last pass found."""
 
     def wanted_types(self) -> list[str]:
@@ -132,7 +132,7 @@ class Situations:
             if most >= enough or not (decided.holds or self._starts_all_of_a_lane(situation, decided)):
                 if not fallback:
                     self._usage.note(situation)
-                    self._states[gpu_type] = decided.queues
+                    self.states[gpu_type] = decided.queues
                 return decided
             most = enough if decided.holds else most * LISTED_AGAIN
 
@@ -255,7 +255,7 @@ class Situations:
         if self._gangs.has_turn(job):
             return True
         gpu_type, queues = job.spec.gpu_type, self._book.queues
-        states, leaf = self._states.get(gpu_type), queues.known(job.spec.queue)
+        states, leaf = self.states.get(gpu_type), queues.known(job.spec.queue)
         # What was found is old if nobody wants the type now, or if the tree has other queues since.
         above = {queue.name for queue in queues.upwards(leaf)}
         if states is None or not above <= states.keys() or gpu_type not in self.wanted_types():

@@ -12,7 +12,7 @@ from servicekit.logging import get_logger
 from servicekit.request_id import set_request_id
 from services.scheduler import metrics
 from services.scheduler.config import SchedulerSettings
-from services.scheduler.fairness.situation import Hold, Plan, QueueState
+from services.scheduler.fairness.situation import Hold, Plan
 from services.scheduler.fleet.fleet import GangSeat
 from services.scheduler.jobs.errors import StaleJobError
 from services.scheduler.jobs.job import Job
@@ -81,8 +81,6 @@ class Dispatcher:
         self._settings = settings
         self.reasons: Mapping[str, str] = {}
         """Why each of the first jobs waits, by job, as the last pass found."""
-        self.queue_states: Mapping[str, Mapping[str, QueueState]] = {}
-        """What each queue may have and has, by GPU type and queue, as the last pass found."""
 
     async def run_once(self) -> None:
         """Places the jobs that can be placed, reports the rest to the pool, and tells those who wait for a machine."""
@@ -115,7 +113,6 @@ class Dispatcher:
 
     async def _place_all(self, gangs: Mapping[str, str]) -> None:
         reasons: dict[str, str] = dict(gangs)
-        states: dict[str, Mapping[str, QueueState]] = dict(self.queue_states)
         promises: dict[str, str] = {}
         holds: dict[str, Mapping[str, Hold]] = {}
         self._situations.forget_ended(self._runner.has)
@@ -123,7 +120,6 @@ class Dispatcher:
             decided = await self._carry_out(self._situations.plan(gpu_type))
             holds[gpu_type] = decided.holds
             reasons |= decided.waiting
-            states[gpu_type] = decided.queues
             promises |= decided.promises
         self._situations.keep_promises(promises)
         for gpu_type in self._situations.fallback_types():
@@ -133,10 +129,10 @@ class Dispatcher:
                     await self._place(gang, placements)
             await self._carry_out(self._situations.plan(gpu_type, fallback=True), holds.get(gpu_type, {}).values())
         self._situations.holds = {job_id: hold for kept in holds.values() for job_id, hold in kept.items()}
-        self.reasons, self.queue_states = reasons, states
+        self.reasons = reasons
         self._waiting.claims = {
             gpu_type: {name: Claim(state.used, state.fair_share) for name, state in queues.items()}
-            for gpu_type, queues in states.items()
+            for gpu_type, queues in self._situations.states.items()
         }
         kept_types = {gpu_type for gpu_type, kept in holds.items() if kept}
         waiting_gangs = (job for job_id in gangs if (job := self._waiting.get(job_id)))
@@ -193,8 +189,8 @@ class Dispatcher:
         set_request_id(job.request_id)
         try:
             with self._dated.starting(job, placements):
-                placed = await self._lease(job, placements)
-                return await self._started(job, placed)
+                await self._start(job, await self._lease(job, placements))
+                return True
         except PoolBusyError:
             return False
         except JobHasLeaseError:
@@ -205,10 +201,6 @@ class Dispatcher:
         except PoolRefusalError as error:
             await self._refuse(job, str(error))
             return True
-
-    async def _started(self, job: Job, placed: Sequence[Placed]) -> bool:
-        await self._start(job, placed)
-        return True
 
     async def _lease(self, job: Job, placements: Sequence[Placement]) -> Sequence[Placed]:
         # A reservation's too: it makes its lease longer once its row has it. One that no row has, nobody gives back.

@@ -19,7 +19,6 @@ from services.scheduler.queue.queue_book import QueueBook
 from services.scheduler.queue.running import RunningJobs
 from services.scheduler.queue.situations import Situations
 from services.scheduler.queue.waiting import WaitingJobs
-from services.scheduler.runs.dispatcher import Dispatcher
 from services.scheduler.service.visible_job import visible_in_queue
 from services.scheduler.store.job_store import JobStore
 from services.scheduler.wire.messages import instant_from_proto
@@ -48,7 +47,6 @@ class QueueServicer(queues_pb2_grpc.QueueServiceServicer):
         waiting: WaitingJobs,
         running: RunningJobs,
         situations: Situations,
-        dispatcher: Dispatcher,
         explainer: Explainer,
         orderings: Orderings,
         placements: Placements,
@@ -59,7 +57,6 @@ class QueueServicer(queues_pb2_grpc.QueueServiceServicer):
         self._waiting = waiting
         self._running = running
         self._situations = situations
-        self._dispatcher = dispatcher
         self._explainer = explainer
         self._orderings = orderings
         self._placements = placements
@@ -205,7 +202,7 @@ class QueueServicer(queues_pb2_grpc.QueueServiceServicer):
     def _shares(self) -> dict[str, list[queues_pb2.QueueShare]]:
         """By queue: what it may have and has of each GPU type."""
         shares: defaultdict[str, list[queues_pb2.QueueShare]] = defaultdict(list)
-        for gpu_type, states in sorted(self._dispatcher.queue_states.items()):
+        for gpu_type, states in sorted(self._situations.states.items()):
             # The states are of the last pass that had jobs of the type; runs have ended since.
             used = self._situations.used(gpu_type)
             for name, state in states.items():
