@@ -35,6 +35,17 @@ class GangSeat(NamedTuple):
     begin: datetime
     is_whole: bool
     """True if all its machines are there."""
+    no_turn: str = ""
+    """Why it is not its turn yet, so that it has none; empty if it is."""
+
+    def why(self, machines: int) -> str:
+        """Why a job of so many machines waits."""
+        there = len(self.machine_ids)
+        if self.no_turn or not (there or self.is_whole):
+            return self.no_turn or f"it takes {machines} whole machines, and fewer are there or on their way"
+        kept = f"{there} of {machines} machines" if there < machines else f"{machines} whole machines"
+        rest = "" if self.is_whole else "; the others are not there yet"
+        return f"{kept} are kept for it, from {self.begin:%H:%M:%S} UTC on at the latest{rest}"
 
 
 @dataclass(frozen=True)
@@ -49,17 +60,21 @@ class Fleet:
 
         Nothing is kept if fewer are there or on their way: nobody knows when the others come, if ever.
         """
-        able = [one for one in self.machines if self._is_able(one, need)]
-        by_site: defaultdict[tuple[str, ...], list[Machine]] = defaultdict(list)
-        for one in able:
-            by_site[one.site].append(one)
-        groups = [by_site[site] for site in sorted(by_site) if len(by_site[site]) >= need.number]
-        found = [self._first_together(group, need) for group in groups or [able] if len(group) >= need.number]
+        found = [self._first_together(group, need) for group in self.groups(need)]
         if not found:
             return GangSeat(job_id, (), self.now, is_whole=False)
         begin, chosen = min(found, key=lambda one: one[0])
         there = tuple(sorted(one.machine_id for one in chosen if one.is_ready))
         return GangSeat(job_id, there, begin, len(there) == need.number)
+
+    def groups(self, need: WholeMachines) -> list[list[Machine]]:
+        """The machines that will do: those of each site that has enough, or all together; none if these are too few."""
+        able = [one for one in self.machines if self._is_able(one, need)]
+        by_site: defaultdict[tuple[str, ...], list[Machine]] = defaultdict(list)
+        for one in able:
+            by_site[one.site].append(one)
+        groups = [by_site[site] for site in sorted(by_site) if len(by_site[site]) >= need.number]
+        return groups or [group for group in [able] if len(able) >= need.number]
 
     def promising(self, user_id: str, machine_ids: Collection[str], begin: datetime, end: datetime) -> Fleet:
         """The same machines, if all GPUs of some of them are promised to somebody for a time."""

@@ -16,7 +16,7 @@ from datetime import datetime, timedelta
 
 from servicekit.clock import Clock
 from services.scheduler.fleet.fleet import Fleet
-from services.scheduler.fleet.machine import Machine, Promise, Use
+from services.scheduler.fleet.machine import GIVING_BACK, Machine, Promise, Use
 from services.scheduler.jobs.availability import CalendarEntry
 from services.scheduler.jobs.job import Job
 from services.scheduler.jobs.reservation import GRACE
@@ -340,7 +340,9 @@ class DatedBook:
         """The end of what runs, as others count on it: a dated one ends on time, and its grace is not its own."""
         now = self._now()
         start, reservation = job.start_time or now, job.reservation
-        if reservation is None:
+        if self._running.winner(job.job_id):
+            end = self._clock.now() + GIVING_BACK
+        elif reservation is None:
             end = start + job.longest_run(self._longest_run)
         elif reservation.start_time:
             end = reservation.end_if_opened(now)

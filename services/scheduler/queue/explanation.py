@@ -90,7 +90,7 @@ class Explainer:
         if kept := next((one for one in refusals if one.is_kept_for_later), None):
             said.append(f"Of {kept.machine_id}: {kept.reason}.")
         said += self._dated.borrowing.why(job)
-        if standing.unknown:
+        if standing.unknown and standing.unknown not in reason:
             said.append(f"How long it waits is not known: {standing.unknown}.")
         return Explanation(
             " ".join(said),

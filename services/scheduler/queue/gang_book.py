@@ -16,8 +16,8 @@ from services.scheduler.queue.dated_book import DatedBook
 from services.scheduler.queue.inventory import Inventory
 from services.scheduler.queue.waiting import WaitingJobs
 
-HasTurn: TypeAlias = "Callable[[Job, Sequence[Job]], bool]"
-"""Says if a job may have its machines kept, beside what the jobs before it are to get."""
+NoTurn: TypeAlias = "Callable[[Job, Sequence[Job]], str]"
+"""Says why no machines are kept for a job, beside what the jobs before it are to get; empty if they may be."""
 
 
 class GangBook:
@@ -35,42 +35,44 @@ class GangBook:
         """True if machines were kept for the job when they were looked for last."""
         return job.job_id in self._in_turn.get(job.spec.gpu_type, ())
 
-    def seats(self, gpu_type: str, jobs: Sequence[Job], has_turn: HasTurn) -> list[GangSeat]:
+    def seats(self, gpu_type: str, jobs: Sequence[Job], no_turn: NoTurn) -> list[GangSeat]:
         """The machines of these jobs, all of one GPU type; each is given its own after those before it.
 
         Those that had machines kept go first, in their order, so that nobody's begin moves back for a later one.
         """
         known = self._in_turn.get(gpu_type, [])
-        place = {job_id: number for number, job_id in enumerate(known)}
-        in_order = sorted(jobs, key=lambda job: place.get(job.job_id, len(known)))
-        found = self.seats_beside(gpu_type, in_order, (), has_turn)
+        in_order = sorted(jobs, key=lambda job: [*known, job.job_id].index(job.job_id))
+        found = self.seats_beside(gpu_type, in_order, (), no_turn)
         self._in_turn[gpu_type] = [seat.job_id for seat in found if seat.machine_ids]
         return found
 
     def seats_beside(
-        self, gpu_type: str, jobs: Sequence[Job], others: Sequence[GangSeat], has_turn: HasTurn
+        self, gpu_type: str, jobs: Sequence[Job], others: Sequence[GangSeat], no_turn: NoTurn
     ) -> list[GangSeat]:
-        """The machines of those of the jobs that have their turn, in this order, after `others` have theirs.
-
-        Nothing is kept for that.
-        """
+        """The machines of the jobs, in this order, after `others` have theirs. Nothing is kept for that."""
         if not jobs:
             return []
         fleet = self.with_promises(self._dated.fleet(gpu_type), others)
         before = [job for other in others if other.machine_ids and (job := self._waiting.get(other.job_id))]
         found: list[GangSeat] = []
         for job in jobs:
-            if not has_turn(job, before):
-                continue
-            spec, use = job.spec, self._dated.longest_use(job)
-            need = WholeMachines(spec.machines, spec.resources.gpus, use, job.reserved.longest_lease)
-            seat = fleet.first_start(job.job_id, need)
+            why, need = no_turn(job, before), self._need(job)
+            seat = GangSeat(job.job_id, (), fleet.now, False, why) if why else fleet.first_start(job.job_id, need)
             found.append(seat)
             # One that nothing is kept for is in nobody's way.
             if seat.machine_ids:
                 fleet = self.with_promises(fleet, [seat])
                 before.append(job)
         return found
+
+    def groups(self, job: Job) -> list[frozenset[str]]:
+        """The machines that the job may be given by others: of any one group."""
+        groups = self._dated.fleet(job.spec.gpu_type).groups(self._need(job))
+        return [frozenset(one.machine_id for one in group) for group in groups]
+
+    def _need(self, job: Job) -> WholeMachines:
+        spec, use = job.spec, self._dated.longest_use(job)
+        return WholeMachines(spec.machines, spec.resources.gpus, use, job.reserved.longest_lease)
 
     def with_promises(self, fleet: Fleet, seats: Iterable[GangSeat]) -> Fleet:
         """The machines, if jobs that wait get those of their seats."""

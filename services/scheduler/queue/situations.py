@@ -11,7 +11,7 @@ from typing import NamedTuple
 from servicekit.clock import Clock
 from services.scheduler.fairness.backfill import first_room, may_have
 from services.scheduler.fairness.plan import plan
-from services.scheduler.fairness.settings import FairnessPolicy
+from services.scheduler.fairness.settings import FairnessPolicy, in_gpus
 from services.scheduler.fairness.situation import (
     Candidate,
     Dated,
@@ -24,6 +24,7 @@ from services.scheduler.fairness.situation import (
     Stop,
 )
 from services.scheduler.fleet.fleet import GangSeat
+from services.scheduler.fleet.machine import GIVING_BACK
 from services.scheduler.jobs.job import Job
 from services.scheduler.jobs.resources import Resources, Reuse
 from services.scheduler.jobs.spec import Placement
@@ -164,7 +165,7 @@ class Situations:
         # A job that waits for a machine of its own takes no part before that is there: no other machine is for it.
         own = {"", *(offer.own_job_id for offer in offers)}
         lanes = {
-            lane: (waiting, min(free // lane.resources.least.eighths + MOST_STOPS, most or waiting))
+            lane: (waiting, min(free // lane.resources.least.eighths + MOST_STOPS, waiting if most is None else most))
             for lane, waiting in self._waiting.lanes().items()
             if lane.own_job_id in own
             and lane.machines == 1
@@ -208,17 +209,46 @@ class Situations:
         dated = {job.job_id: job for job in self.dated.jobs() if job.spec.gpu_type == gpu_type}
         if not seats and not dated:
             return []
-        found: list[Dated] = []
-        for machine_id, one in self._gangs.with_promises(self.dated.fleet(gpu_type), seats).kept():
-            if job := dated.get(one.user_id) or self._waiting.get(one.user_id):
-                slots = tuple(Slot(gpu, 0, EIGHTHS_PER_GPU) for gpu in one.gpus)
-                found.append(Dated(one.user_id, job.spec.queue, Hold(machine_id, one.begin, slots)))
-        return found
+        return [
+            Dated(
+                one.user_id,
+                job.spec.queue,
+                Hold(name, one.begin, tuple(Slot(gpu, 0, EIGHTHS_PER_GPU) for gpu in one.gpus)),
+            )
+            for name, one in self._gangs.with_promises(self.dated.fleet(gpu_type), seats).kept()
+            if (job := dated.get(one.user_id) or self._waiting.get(one.user_id))
+        ]
 
     def gang_seats(self, gpu_type: str) -> list[GangSeat]:
         """The machines for jobs of several whose turn has come: the first of its queue, if that may have so much."""
+        return [seat for seat in self.gangs(gpu_type) if not seat.no_turn]
+
+    def gangs(self, gpu_type: str) -> list[GangSeat]:
+        """The machines for the first of each queue that takes several, or why its turn has not come."""
         jobs = [job for job in self._waiting.first_gangs(gpu_type) if self.gang_type(job) == gpu_type]
-        return self._gangs.seats(gpu_type, [job.of_type(gpu_type) for job in jobs], self._has_turn)
+        return self._gangs.seats(gpu_type, [job.of_type(gpu_type) for job in jobs], self._no_turn)
+
+    def room_for(self, seat: GangSeat) -> list[Stop]:
+        """Who gives way to a job of several machines by the rules of its queue: nobody, unless all of it then starts.
+
+        A policy sees it as so many jobs of a machine each, and is asked again when those that gave way have stopped.
+        """
+        job, soon = self._waiting.get(seat.job_id), self._clock.now() + GIVING_BACK
+        if not job or self.gang_type(job) != job.spec.gpu_type or self.is_too_late(job):
+            return []
+        if not seat.machine_ids or seat.begin <= soon or job.job_id in self._running.winners():
+            return []
+        bare = self.of(job.spec.gpu_type, most=0)
+        further = Counter(bare.further_eighths)
+        further[self._book.queues.known(job.spec.queue)] -= job.eighths
+        others = [one for one in bare.dated if one.job_id != job.job_id]
+        names = [f"machine {rank} of {job.job_id}" for rank in range(job.spec.machines)]
+        for machines in self._gangs.groups(job):
+            parts = [replace(self._candidate(job, bare.gpu_type, machines), job_id=name) for name in names]
+            decided = plan(replace(bare, waiting=parts, further_eighths=further, dated=others))
+            if len({*decided.starts.values(), *decided.promises.values()}) == len(parts):
+                return [stop._replace(winner=job.job_id) for stop in decided.stops]
+        return []
 
     def gang_type(self, job: Job) -> str:
         """The type of which machines are kept for a job of several: the first of which enough are there or coming."""
@@ -226,22 +256,23 @@ class Situations:
         return self._inventory.type_with(spec.machines, spec.resources.gpus, spec.gpu_types) or spec.gpu_type
 
     def gangs_elsewhere(self, gpu_type: str, holds: Iterable[Hold]) -> dict[str, Sequence[Placement]]:
-        """Where jobs of several machines start now for which this type will do, too, if machines of another are kept.
+        """Where jobs of several machines start for which this type will do, too, if machines of another are kept.
 
-        Beside `holds`, and what is kept for those whose own type it is.
+        Beside `holds`, and what is kept for those whose own type it is; nowhere for those that find too few free.
         """
         gangs = self._waiting.first_gangs(gpu_type)
         jobs = [job for job in gangs if gpu_type in job.spec.fallback_gpu_types and self.gang_type(job) != gpu_type]
-        if not jobs:
-            return {}
         away, ours = {hold.machine_id for hold in holds}, [job.of_type(gpu_type) for job in jobs]
-        seats = self._gangs.seats_beside(gpu_type, ours, self.gang_seats(gpu_type), self._has_turn)
-        found = {seat.job_id: self._gangs.placements(seat) for seat in seats if away.isdisjoint(seat.machine_ids)}
-        return {job_id: placements for job_id, placements in found.items() if placements}
+        seats = self._gangs.seats_beside(gpu_type, ours, self.gang_seats(gpu_type), self._no_turn)
+        return {seat.job_id: self._gangs.placements(seat) for seat in seats if away.isdisjoint(seat.machine_ids)}
 
-    def _has_turn(self, job: Job, before: Iterable[Job]) -> bool:
-        """True if the job's queues may have so much of its type beside what those before it are to get."""
-        return not self.full_queue(job, before) and self.may_have_turn(job)
+    def _no_turn(self, job: Job, before: Iterable[Job]) -> str:
+        """Why the job's queues may not have so much of its type beside what those before it are to get."""
+        if full := self.full_queue(job, before):
+            kept = ", ".join(one.job_id for one in before)
+            beside = f", beside what is kept for {kept}" if kept else ""
+            return f"queue {full.name} may have {in_gpus(full.most)} GPUs of {job.spec.gpu_type}{beside}"
+        return "" if self.may_have_turn(job) else NO_SHARE
 
     def gang_placements(self, seat: GangSeat) -> Sequence[Placement]:
         """Where a job of several machines starts now; empty if not all of them are free."""

@@ -12,8 +12,7 @@ from servicekit.logging import get_logger
 from servicekit.request_id import set_request_id
 from services.scheduler import metrics
 from services.scheduler.config import SchedulerSettings
-from services.scheduler.fairness.situation import Hold, Plan
-from services.scheduler.fleet.fleet import GangSeat
+from services.scheduler.fairness.situation import Hold, Plan, Stop
 from services.scheduler.jobs.errors import StaleJobError
 from services.scheduler.jobs.job import Job
 from services.scheduler.jobs.outcome import Ending
@@ -88,8 +87,7 @@ class Dispatcher:
             return
         try:
             await self._place_dated()
-            gangs = await self._place_gangs()
-            await self._place_all(gangs)
+            await self._place_all(await self._place_gangs())
             await self._demand.report()
         except PoolError as error:
             log.warning("vmpool does not answer as it should", extra={"reason": str(error)})
@@ -102,17 +100,20 @@ class Dispatcher:
                 await self._place(job, placements)
 
     async def _place_gangs(self) -> dict[str, str]:
-        """Starts jobs of several machines, each on all of them or not at all; gives why each other one waits."""
+        """Starts jobs of several machines, each on all of them, or has others give way; gives why each other waits."""
         reasons: dict[str, str] = {}
-        for gpu_type in {*self._situations.wanted_types(), *self._situations.fallback_types()}:
-            for seat in self._situations.gang_seats(gpu_type):
+        for gpu_type in self._types():
+            for seat in self._situations.gangs(gpu_type):
                 job, placements = self._waiting.get(seat.job_id), self._situations.gang_placements(seat)
                 if job and not (placements and await self._place(job, placements)):
-                    reasons[job.job_id] = _why_gang_waits(seat, job.spec.machines)
+                    reasons[job.job_id] = seat.why(job.spec.machines)
+                    self._stop(self._situations.room_for(seat))
         return reasons
 
-    async def _place_all(self, gangs: Mapping[str, str]) -> None:
-        reasons: dict[str, str] = dict(gangs)
+    def _types(self) -> set[str]:
+        return {*self._situations.wanted_types(), *self._situations.fallback_types()}
+
+    async def _place_all(self, reasons: dict[str, str]) -> None:
         promises: dict[str, str] = {}
         holds: dict[str, Mapping[str, Hold]] = {}
         self._situations.forget_ended(self._runner.has)
@@ -125,7 +126,7 @@ class Dispatcher:
         for gpu_type in self._situations.fallback_types():
             elsewhere = self._situations.gangs_elsewhere(gpu_type, holds.get(gpu_type, {}).values())
             for job_id, placements in elsewhere.items():
-                if gang := self._waiting.get(job_id):
+                if placements and (gang := self._waiting.get(job_id)):
                     await self._place(gang, placements)
             await self._carry_out(self._situations.plan(gpu_type, fallback=True), holds.get(gpu_type, {}).values())
         self._situations.holds = {job_id: hold for kept in holds.values() for job_id, hold in kept.items()}
@@ -134,23 +135,25 @@ class Dispatcher:
             gpu_type: {name: Claim(state.used, state.fair_share) for name, state in queues.items()}
             for gpu_type, queues in self._situations.states.items()
         }
-        kept_types = {gpu_type for gpu_type, kept in holds.items() if kept}
-        waiting_gangs = (job for job_id in gangs if (job := self._waiting.get(job_id)))
-        kept_types |= {self._situations.gang_type(job) for job in waiting_gangs}
+        kept_types = {one for one in self._types() if holds.get(one) or self._situations.gang_seats(one)}
         await self._ask_for_more(kept_types | self._situations.returning_types())
 
-    async def _carry_out(self, decided: Plan, holds: Collection[Hold] = ()) -> Plan:
-        for stop in decided.stops:
+    def _stop(self, stops: Sequence[Stop]) -> None:
+        for stop in stops:
             self._running.give_way(stop.job_id, stop.winner)
             winner = self._waiting.get(stop.winner)
             if self._runner.give_way(stop, winner.spec.queue if winner else ""):
                 self._situations.expect_back(stop)
-        if decided.stops:
+        if stops:
             # More may be owed than one pass takes back.
             self._waiting.changed.set()
+
+    async def _carry_out(self, decided: Plan, holds: Collection[Hold] = ()) -> Plan:
+        self._stop(decided.stops)
         placements = self._situations.placements(decided, holds)
-        jobs = [(self._waiting.get(job_id), placement) for job_id, placement in placements.items()]
-        placing = (self._place(job, [placement]) for job, placement in jobs if job)
+        placing = (
+            self._place(job, [placements[job_id]]) for job_id in placements if (job := self._waiting.get(job_id))
+        )
         for failure in await asyncio.gather(*placing, return_exceptions=True):
             if isinstance(failure, BaseException):
                 raise failure
@@ -259,12 +262,3 @@ class Dispatcher:
         else:
             self._waiting.remove(job.job_id)
         return row
-
-
-def _why_gang_waits(seat: GangSeat, machines: int) -> str:
-    there = len(seat.machine_ids)
-    kept = f"{there} of {machines} machines" if there < machines else f"{machines} whole machines"
-    if not there and not seat.is_whole:
-        return f"it takes {machines} whole machines, and fewer are there or on their way"
-    rest = "" if seat.is_whole else "; the others are not there yet"
-    return f"{kept} are kept for it, from {seat.begin:%H:%M:%S} UTC on at the latest{rest}"

@@ -6,11 +6,13 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import ClassVar
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import invariant, precondition, rule
 
-from services.scheduler.fairness.settings import Queues, QueueSettings, Share
+from services.scheduler.fairness.queue_tree import ReclaimStrategy
+from services.scheduler.fairness.settings import FairnessPolicy, Queues, QueueSettings, Share
 from services.scheduler.fleet.fleet import Fleet, WholeMachines
 from services.scheduler.fleet.machine import COMING, Machine, Promise, Use
 from tests.services.scheduler.jobs import START
@@ -264,3 +266,76 @@ def test_the_first_counts_for_the_limit_of_a_team_while_machines_are_kept_for_it
     assert seats_of(life) == [(2, 30)], "together they would have 32 GPUs of 24"
     life.comes(life.new_reservation(GPUS, 20 * MINUTE, 1), "other")
     assert seats_of(life) == [(2, 30)]
+
+
+def two_teams(policy: FairnessPolicy, strategy: ReclaimStrategy, *minutes: int) -> GangLife:
+    """Jobs of red run on all machines, half of which are blue's."""
+    life = busy(*minutes)
+    lab = QueueSettings("lab", policy=policy, reclaim_strategy=strategy)
+    half = {"gpu": Share(quota=2 * GPUS * 1_000)}
+    life.queues.queues = Queues([lab, *(QueueSettings(name, parent="lab", resources=half) for name in QUEUES)])
+    return life
+
+
+def given_way(life: GangLife) -> list[tuple[str, str]]:
+    """The machines of those that give way to the first of those that take several, and to whom."""
+    (seat,) = life.situations.gang_seats("MI300X")
+    at = {job.job_id: job.machine_id for job in life.running.jobs()}
+    stops = life.situations.room_for(seat)
+    for stop in stops:
+        life.running.give_way(stop.job_id, stop.winner)
+    return sorted((at[stop.job_id], stop.winner) for stop in stops)
+
+
+@pytest.mark.parametrize("policy", FairnessPolicy)
+def test_others_give_back_what_is_its_queues_and_it_starts_whole_when_they_have_stopped(policy: FairnessPolicy) -> None:
+    life = two_teams(policy, ReclaimStrategy.CONSERVATIVE, 90, 90, 90, 30)
+    life.comes(life.new_reservation(GPUS, 20 * MINUTE, 2), "blue")
+    gang = f"job-{life.number:03}"
+    assert given_way(life) == [], "runs so young give way to nobody"
+    life.time_goes_on(2)
+    assert seats_of(life) == [(2, 90)]
+    stopped = given_way(life)
+    assert len(stopped) == len({machine for machine, _ in stopped}) == 2
+    assert {winner for _, winner in stopped} == {gang}
+    assert seats_of(life) == [(2, 3)], "they are kept for it from the moment on at which these have stopped"
+    assert given_way(life) == [], "and nobody else gives way meanwhile"
+    first, second = (job for job in list(life.running.jobs()) if life.running.winner(job.job_id))
+    life.end(first)
+    life.comes(life.new_job(GPUS, 90 * MINUTE), "red")
+    assert gang not in {job.job_id for job in life.running.jobs()}
+    assert len(life.running.jobs()) == 3, "what is free of them is for it"
+    life.end(second)
+    life.look()
+    assert {lease.machine_id for lease in life.jobs[gang].leases} == {machine for machine, _ in stopped}
+
+
+@pytest.mark.parametrize("policy", FairnessPolicy)
+@pytest.mark.parametrize("strategy", ReclaimStrategy)
+def test_nobody_gives_way_for_a_part_of_its_machines_or_for_more_than_its_queues_own(
+    policy: FairnessPolicy, strategy: ReclaimStrategy
+) -> None:
+    life = two_teams(policy, strategy, 90)
+    for _ in range(3):
+        life.comes(life.new_reservation(GPUS, 60 * MINUTE), "red")
+    life.time_goes_on(2)
+    life.comes(life.new_reservation(GPUS, 20 * MINUTE, 2), "blue")
+    assert given_way(life) == [], "people work on the other three machines"
+    life = two_teams(policy, strategy, 90, 90)
+    for _ in range(2):
+        life.comes(life.new_job(GPUS, 90 * MINUTE), "blue")
+    life.time_goes_on(2)
+    life.comes(life.new_reservation(GPUS, 20 * MINUTE, 2), "blue")
+    assert [life.situations.room_for(seat) for seat in life.situations.gangs("MI300X")] == [[]]
+
+
+def test_it_is_said_which_limit_and_what_is_kept_before_it_holds_it_up() -> None:
+    life = busy(30, 30, 30, 60)
+    life.queues.queues = Queues([*a_team_with(limit=3 * GPUS).queues.queues.by_name.values(), QueueSettings("other")])
+    for job in list(life.running.jobs()):
+        life.changed(replace(job, spec=replace(job.spec, queue="other")))
+    for queue in QUEUES:
+        life.comes(life.new_reservation(GPUS, 20 * MINUTE, 2), queue)
+    first, second = life.situations.gangs("MI300X")
+    assert first.why(2) == "2 whole machines are kept for it, from 00:30:00 UTC on at the latest"
+    assert second.why(2) == f"queue team may have 24 GPUs of MI300X, beside what is kept for {first.job_id}"

@@ -11,9 +11,11 @@ from typing import Any
 
 import grpc
 import pytest
+from google.protobuf.duration_pb2 import Duration
 from google.protobuf.timestamp_pb2 import Timestamp
 from wavepool.executor.v1 import session_pb2, session_pb2_grpc
-from wavepool.scheduler.v1 import queues_pb2, queues_pb2_grpc, reservations_pb2
+from wavepool.scheduler.v1 import queues_pb2, queues_pb2_grpc, reservations_pb2, scheduler_pb2
+from wavepool.scheduler.v1.queues_pb2 import FAIRNESS_POLICY_KUEUE
 
 from services.scheduler.jobs.reservation import GRACE, LONGEST_PREPARING
 from services.scheduler.jobs.reservation_checks import NO_LINKS
@@ -22,6 +24,7 @@ from tests.refused_calls import refused
 from tests.services.scheduler.cluster import ACCOUNT, TIMEOUT_SECONDS, Cluster, LaterClock, scripted_cluster, until
 from tests.services.scheduler.scripted_sessions import ScriptedSession, ScriptedSessions
 from tests.services.scheduler.test_dated_reservations import start_in
+from tests.services.scheduler.test_queues import apply, team
 from tests.services.scheduler.test_reservations import HOUR, PRICE, cancel, charged, extend, named, update
 from vocabulary.gang_nodes import SEED_BYTES
 from vocabulary.money import price_of
@@ -434,6 +437,25 @@ async def test_short_work_runs_on_what_is_kept(machines: Machines) -> None:
     of_first = (await cluster.reservation(first.reservation_id)).machine_id
     assert {(await cluster.job(job.job_id)).machine_id, of_first} == {"machine-a", "machine-b"}
     assert (await cluster.reservation(gang.reservation_id)).state == STATE.RESERVATION_STATE_QUEUED
+
+
+@pytest.mark.parametrize("policy", [0, FAIRNESS_POLICY_KUEUE])
+async def test_a_run_gives_way_to_one_whose_queue_takes_back_its_share_and_runs_again(
+    machines: Machines, policy: int
+) -> None:
+    cluster, at_once = machines.cluster, {"reclaim_min_runtime": Duration()}
+    teams = (team(name, quota, parent="lab", **at_once) for name, quota in (("owner", 16), ("guest", 0)))
+    await apply(cluster, team("lab", 16, policy=policy, **at_once), *teams)
+    cluster.gate()
+    first = await cluster.reserve("first", gpus=8, queue="owner")
+    await cluster.reservation_events(first.reservation_id, "active")
+    guest = await cluster.running("guest", queue="guest")
+    await cancel(cluster, first)
+    gang = await machines.made(key="gang", queue="owner")
+    await cluster.reservation_events(gang.reservation_id, "active")
+    lost = await cluster.event(guest.job_id, lambda event: event.HasField("retrying"))
+    assert "queue owner takes back its share" in lost.retrying.reason
+    assert (await cluster.job(guest.job_id)).state == scheduler_pb2.JOB_STATE_QUEUED
 
 
 @asynccontextmanager
