@@ -32,9 +32,11 @@ from hipcpu.modules.device_module import (
     device_module_from_text,
     kernel_symbol,
     refused_assembly,
+    refused_modifiers,
     shared_variables_of,
     uses_dynamic_shared,
     without_cpu_attributes,
+    without_lines,
 )
 from hipcpu.modules.foreign_calls import ForeignCallError, refuse_foreign_calls
 from hipcpu.modules.host_module import HostModule
@@ -62,7 +64,7 @@ class ForeignAssemblyError(Exception):
 
 
 class RefusedAssemblyError(Exception):
-    """A kernel reaches assembly of AMD's that cannot run here, in `line`; the text says why, and what to write."""
+    """A kernel reaches an instruction of AMD's that cannot run here, in `line`; the text says why and what to write."""
 
     def __init__(self, text: str, line: int) -> None:
         super().__init__(text)
@@ -154,12 +156,12 @@ def _device_object(
     back_end.inline_everything(parsed, kernels)
     if sanitize:
         back_end.values_in_registers(parsed)
-        joined, rows = sanitized(_in_lockstep(parsed), host.kernels, limits)
+        joined, rows = sanitized(with_lockstep_stores(Module.from_text(str(parsed))), host.kernels, limits)
         dynamic: frozenset[str] = frozenset()
     else:
         back_end.optimise(parsed, machine, level=2, vectorise=False)
         back_end.name_everything(parsed, machine)
-        joined, rows = with_forms(_in_lockstep(parsed), host.kernels, limits)
+        joined, rows = with_forms(with_lockstep_stores(_admitted(Module.from_text(str(parsed)))), host.kernels, limits)
         dynamic = _with_dynamic_shared(host, module) if DYNAMIC_SHARED in joined.variables else frozenset()
     tables = [table(host, rows, dynamic)] if host.table else []
     final = back_end.parse(joined.followed_by(*tables).text)
@@ -169,8 +171,11 @@ def _device_object(
     return back_end.object_file(final, machine), limits
 
 
-def _in_lockstep(parsed: LlvmModule) -> Module:
-    return with_lockstep_stores(Module.from_text(str(parsed)))
+def _admitted(optimised: Module) -> Module:
+    """Return an optimised module without its source lines; raises RefusedAssemblyError with one of them."""
+    if refused := refused_modifiers(optimised):
+        raise RefusedAssemblyError(*refused)
+    return without_lines(optimised)
 
 
 def _with_dynamic_shared(host: HostModule, module: DeviceModule) -> frozenset[str]:

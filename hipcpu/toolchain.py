@@ -111,6 +111,8 @@ class Compiler:
         command += ["-ferror-limit", "20", "-fhip-new-launch-api", "-fcuda-allow-variadic-functions", "-cuid=wavepool"]
         # How x86-64 passes wide vectors is nothing to an author: both ends of each call are compiled here.
         command += ["-Wno-psabi"]
+        # rocWMMA makes its types arithmetic by std::is_arithmetic; the library of hipcc has no objection.
+        command += ["-Wno-invalid-specialization"]
         # Lanes may pass a value to a shuffle that they never set, since only another lane's is read.
         device = ["-fcuda-is-device", "-no-enable-noundef-analysis"]
         return [*command, *(device if kernels else []), *options]

@@ -23,7 +23,9 @@ from itertools import pairwise
 from hipcpu.front.amd_builtins import has_builtin
 from hipcpu.front.amd_instructions import RefusedError, Translation, is_amd, is_wait, translate
 
-_ASSEMBLY_HEADER, _LABELS_HEADER = "wavepool/threads/amd_assembly.h", "wavepool/threads/amd_labels.h"
+LABELS_HEADER = "wavepool/threads/amd_labels.h"
+"""Header with the functions that sources call by label."""
+_ASSEMBLY_HEADER = "wavepool/threads/amd_assembly.h"
 _CONCERNED = re.compile(r"\b(?:__asm|asm|__asm__)\b|\b__has_builtin\b")
 _TOKEN = re.compile(
     r"""(?P<comment>//(?:\\\r?\n|[^\n])*|/\*.*?\*/)
@@ -118,7 +120,7 @@ def _replacement(text: str, tokens: Sequence[_Token], at: int) -> tuple[str, int
     literal = [token.kind in {"string", "raw"} for token in sections[0]]
     template = "".join(_content(token) if known else "0" for token, known in zip(sections[0], literal, strict=True))
     if len(sections) == 1 and template.startswith(_LABEL):
-        return f'{word}("{_PREFIX}{_label(template)}")', end, _LABELS_HEADER
+        return f'{word}("{_PREFIX}{_label(template)}")', end, LABELS_HEADER
     if not any(literal):
         return None
     new = _translated(text, template, sections[1:3], waits_only=not all(literal))

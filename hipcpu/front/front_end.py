@@ -11,7 +11,7 @@ from pathlib import Path
 
 from hipcpu import toolchain
 from hipcpu.build_folder import ToolchainError
-from hipcpu.front.amd_source import amd_source
+from hipcpu.front.amd_source import LABELS_HEADER, amd_source
 from hipcpu.front.included_files import dependency_options, foreign_files
 
 # Errors of a source begin with its name; these are about our precompiled headers.
@@ -51,11 +51,14 @@ class Parsed:
 def parse(folder: Path, source: str, *, lines: bool = False) -> Parsed:
     """Compile `folder`/`source` to the unoptimised IR of both sides; raises ToolchainError and CompilerCrashError.
 
-    The host's IR holds the source line of each instruction; with `lines`, so does the kernels'.
+    The host's IR holds the source line of each instruction; with `lines`, or with intrinsics by label, so does the
+    kernels'.
     """
     # Once, and before either side reads the translation.
     named = _named(folder, source)
     with_rocm, may_need_rocm = _headers_for(folder / source)
+    # What is called by label is only known to be refused after the calls have been inlined.
+    lines = lines or LABELS_HEADER in named
     parsed = _parsed(folder, source, named, lines=lines, with_rocm=with_rocm)
     if may_need_rocm and (parsed.host is None or parsed.kernels is None):
         return _parsed(folder, source, named, lines=lines, with_rocm=True)

@@ -14,6 +14,7 @@ __host__ inline hipError_t hipGraphInstantiate(hipGraphExec_t* exec, hipGraph_t 
 #define cudaCtxResetPersistingL2Cache hipDeviceSynchronize
 #define cudaDeviceAttr hipDeviceAttribute_t
 #define cudaDeviceCanAccessPeer hipDeviceCanAccessPeer
+#define cudaDeviceDisablePeerAccess hipDeviceDisablePeerAccess
 #define cudaDeviceEnablePeerAccess hipDeviceEnablePeerAccess
 #define cudaDeviceGet hipDeviceGet
 #define cudaDeviceGetAttribute hipDeviceGetAttribute

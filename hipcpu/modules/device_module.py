@@ -16,6 +16,8 @@ import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
+from hipcpu.front.diagnostics import SOURCE
+from hipcpu.ir.debug_locations import DebugLocations
 from hipcpu.ir.function import Function
 from hipcpu.ir.module import Global, Item, Module, attribute_group_without
 from hipcpu.ir.text import plain, unescaped
@@ -30,6 +32,8 @@ _DECLARED_EXPONENTIAL = f"declare float {_EXPONENTIAL}(float)"
 # 256 and more are the host's own: segments.
 _SPACE = re.compile(r"(?<=\bptr) addrspace\(\d{1,2}\)")
 _REFUSED = "@__wp_refused_assembly"
+_REFUSED_MODIFIERS = "@__wp_refused_modifiers"
+_COMPILE_UNITS = "!llvm.dbg.cu"
 _UNUSED = "declare float @__wp_unused(float)"
 _NOT_INLINED = ("noinline", "optnone")
 _CPU_ATTRIBUTES = tuple(
@@ -132,6 +136,25 @@ def refused_assembly(module: DeviceModule, kernels: Collection[str]) -> tuple[st
         text, line = one.operands
         return unescaped(module.module.variables[plain(text.value)].string or ""), int(line.value)
     return None
+
+
+def refused_modifiers(optimised: Module) -> tuple[str, int] | None:
+    """Return why a matrix instruction that is called by label cannot have its modifiers, and its line; None if all can.
+
+    Where the modifiers are constants, the module's optimisation has removed the calls that refuse them.
+    """
+    if _REFUSED_MODIFIERS not in optimised.declarations:
+        return None
+    for call in optimised.calls_of(_REFUSED_MODIFIERS):
+        text = unescaped(optimised.variables[plain(call.operands[0].value)].string or "")
+        return f"{text}; they must be constants", DebugLocations(optimised, SOURCE).line(call)
+    return None
+
+
+def without_lines(module: Module) -> Module:
+    """Return the module without its source lines; the same if it has none."""
+    has_lines = any(isinstance(item, str) and item.startswith(_COMPILE_UNITS) for item in module.items)
+    return module.without_metadata("dbg") if has_lines else module
 
 
 def _reached(module: DeviceModule, symbol: str) -> set[str]:

@@ -203,16 +203,59 @@ def test_functions_may_take_the_result_of_a_matrix_instruction(tmp_path: Path) -
     assert front_end.parse(tmp_path, "solution.hip").messages == ""
 
 
-def test_a_matrix_intrinsic_ends_at_modifiers_that_gfx942_has_not(tmp_path: Path) -> None:
-    label = '__device__ double product(double, double, double, int, int, int) __asm("llvm.amdgcn.mfma.f64.4x4x4f64");\n'
-    start = "int main() { k<<<1, 64>>>(nullptr, 0); return hipDeviceSynchronize() != hipSuccess; }\n"
+_PRODUCT = '__device__ double product(double, double, double, int, int, int) __asm("llvm.amdgcn.mfma.f64.4x4x4f64");\n'
+_SPARSE = (
+    "typedef _Float16 h4 __attribute__((ext_vector_type(4)));\n"
+    "typedef _Float16 h8 __attribute__((ext_vector_type(8)));\n"
+    "typedef float f4 __attribute__((ext_vector_type(4)));\n"
+    '__device__ f4 sparse(h4, h8, f4, int, int, int) __asm("llvm.amdgcn.smfmac.f32.16x16x32.f16");\n'
+)
+_WRAPPED = (
+    "__device__ double wrapped(int cbsz) {{ return product(1, 1, 1,\n cbsz, 0, 0); }}\n"
+    "__global__ void k(double* p, int n) {{ p[0] = wrapped(2); }}"
+)
+_MODIFIERS = "mfma_f64_4x4x4f64 of gfx942 has no such cbsz, abid or blgp; they must be constants"
+
+
+@pytest.mark.parametrize(
+    ("declared", "kernel", "said"),
+    [
+        (
+            _PRODUCT,
+            "__global__ void k(double* p, int n) {{\n p[0] = product(1, 1, 1, 1, 0, 0); }}",
+            f"3:1: error: {_MODIFIERS}",
+        ),
+        (
+            _PRODUCT,
+            _WRAPPED,
+            f"2:1: error: {_MODIFIERS}",
+        ),
+        (
+            _PRODUCT,
+            "__global__ void k(double* p, int n) {{ p[0] = product(1, 1, 1, 0, 0, n); }}",
+            f"2:1: error: {_MODIFIERS}",
+        ),
+        (
+            _SPARSE,
+            "__global__ void k(f4* p, int n) {{ p[0] = sparse({{}}, {{}}, p[0], n, 0, 4); }}",
+            "5:1: error: smfmac_f32_16x16x32_f16 of gfx942 has no such cbsz or abid; they must be constants",
+        ),
+    ],
+)
+def test_modifiers_of_a_matrix_intrinsic_that_gfx942_has_not_are_refused_with_their_line(
+    declared: str, kernel: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "solution.hip").write_text(f"{declared}{kernel.format()}\nint main() {{}}\n")
+    assert main([str(tmp_path), "program"]) == 1
+    assert capsys.readouterr().err.startswith(f"solution.hip:{said}")
+
+
+def test_modifiers_that_are_known_after_inlining_are_taken(tmp_path: Path) -> None:
     (tmp_path / "solution.hip").write_text(
-        f"{label}__global__ void k(double* p, int) {{ product(1, 1, 1, 1, 0, 0); }}\n{start}"
+        f"{_PRODUCT}template <int N> __device__ double wrapped(int blgp) {{ return product(1, 1, 1, N, 0, blgp); }}\n"
+        "__global__ void k(double* p) { p[0] = wrapped<0>(5); }\nint main() {}\n"
     )
     assert main([str(tmp_path), "program"]) == 0
-    done = subprocess.run([tmp_path / "program"], capture_output=True, text=True, timeout=60, check=False)
-    assert done.returncode != 0
-    assert "mfma_f64_4x4x4f64 of gfx942 has no such cbsz, abid or blgp" in done.stderr
 
 
 def test_has_builtin_answers_for_the_mi300x(tmp_path: Path) -> None:

@@ -1,29 +1,7 @@
-// HIP for the `cpu` device: what people include. Device parts exist only where clang compiles HIP.
-#pragma once
+// HIP for the `cpu` device: what people include. It is read each time: the prelude has all of it, but was compiled before
+// a source could define anything.
+#include "wavepool/hip_runtime.h"
 
-#include <cmath>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-
-#include "hip/hip_runtime_api.h"
-
-#if defined(__HIP__)
-#include "wavepool/threads/thread_index.h"
-#include "wavepool/threads/synchronisation.h"
-#include "wavepool/threads/cross_lane.h"
-#include "wavepool/threads/atomics.h"
-#include "wavepool/threads/vector_atomics.h"
-#include "wavepool/math/integer_math.h"
-#include "wavepool/math/packed_integers.h"
-#include "wavepool/math/float_math.h"
-#include "wavepool/math/directed_rounding.h"
-#include "wavepool/math/inverse_functions.h"
-#include "wavepool/threads/amd_instructions.h"
-#include "wavepool/threads/fp8_instructions.h"
-#include "wavepool/threads/matrix_instructions.h"
-#include "wavepool/math/device_libs.h"
-#include "wavepool/threads/device_libs.h"
-#include "wavepool/threads/memory_access.h"
-#include "wavepool/math/vector_math.h"
+#if defined(HIP_TEMPLATE_KERNEL_LAUNCH)
+#include "wavepool/host/template_launch.h"
 #endif

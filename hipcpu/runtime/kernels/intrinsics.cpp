@@ -1,5 +1,9 @@
 // The device functions that compiled kernels call.
+#include <cstdio>
+#include <cstdlib>
+
 #include "block.h"
+#include "stopped.h"
 
 using wavepool::block_runner;
 
@@ -56,6 +60,11 @@ void __wp_matrix_barrier(int operation, int modifiers, int line) {
     block_runner().wait_at_wave({0, 0, __builtin_return_address(0), line, instruction});
 }
 unsigned __wp_matrix_get(int number) { return block_runner().matrix().of(number)[block_runner().index().lane]; }
+void __wp_refused_modifiers(const char* why) {
+    // Only a sanitized build, whose constants are not known when it is built, comes here.
+    std::fprintf(stderr, "wavepool: %s\n", why);
+    std::_Exit(wavepool::kStoppedExit);
+}
 void __wp_set_m0(unsigned thread, unsigned value) { m0[thread % wavepool::kMaxThreadsPerBlock] = value; }
 unsigned __wp_get_m0(unsigned thread) { return m0[thread % wavepool::kMaxThreadsPerBlock]; }
 

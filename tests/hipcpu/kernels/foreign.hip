@@ -1,4 +1,6 @@
 // What other people's sources contain besides.
+#define HIP_TEMPLATE_KERNEL_LAUNCH
+#include <hip/hip_runtime.h>
 #include <cuda_runtime.h>
 #include <driver_types.h>
 #include <hip/hip_ext.h>
@@ -8,6 +10,12 @@
 #define TILE 16
 #define CEIL_DIV(a, b) (((a) + (b) - 1) / (b))
 using namespace std;
+
+struct Cells {};
+template <class T, int N> __global__ void sums(T* out, const T* in, T more) { out[threadIdx.x] = in[threadIdx.x] + N + more; }
+template <class T> static __device__ __forceinline__ T __ldg(const T* p) { return *p + 1; }
+__global__ void own_load(float* out) { out[0] = __ldg(out + 1); }
+template <> struct std::is_arithmetic<Cells> : std::true_type {};
 
 struct __align__(16) Cell { uint key; ushort kind; };
 static_assert(alignof(Cell) == 16 && sizeof(ulong) == 8, "CUDA's alignment, and the C library's names");
@@ -156,6 +164,12 @@ int main() {
     int** heaps = zeros<int*>(8);
     heap<<<1, 8>>>(heaps);
     CHECK(fetched(heaps, 8)[7][3] == 7);
+    // As a function: no macro's commas, and integers become the parameters' types.
+    hipLaunchKernelGGL(sums<float, 3>, 1, dim3(4), 0, nullptr, out, sent(vector<float>{1, 2, 3, 4}), 10);
+    CHECK((fetched(out, 4) == vector<float>{14, 15, 16, 17}));
+    own_load<<<1, 1>>>(out);
+    CHECK(fetched(out, 1)[0] == 16);
+    CHECK(hipDeviceDisablePeerAccess(0) == hipErrorInvalidDevice && std::is_arithmetic_v<Cells>);
     thread other([&] { apply<<<2, 64>>>(in, out, 1000, Square()); });
     apply<<<2, 64>>>(in, out + 2000, 1000, Square());
     other.join();

@@ -48,6 +48,7 @@ __host__ inline hipError_t hipDeviceCanAccessPeer(int* can, int, int) {
     return *can = 0, hipSuccess;
 }
 __host__ inline hipError_t hipDeviceEnablePeerAccess(int, unsigned) { return hipErrorInvalidDevice; }
+__host__ inline hipError_t hipDeviceDisablePeerAccess(int) { return hipErrorInvalidDevice; }
 __host__ inline hipError_t hipMemcpyPeer(void* target, int, const void* source, int, size_t bytes) {
     return hipMemcpy(target, source, bytes, hipMemcpyDeviceToDevice);
 }

@@ -178,8 +178,9 @@ WP_CONVERSION_LABELS(fp8)
 WP_CONVERSION_LABELS(bf8)
 #undef WP_CONVERSION_LABELS
 
-// Matrix instructions, whose names `amd_source.py` has changed to those of the table. Here modifiers are known at run time.
-__device__ inline void wp_no_such_modifiers(const char* why) { __assert_fail(why, "solution.hip", 0, "llvm.amdgcn"); }
+// Matrix instructions, whose names `amd_source.py` has changed to those of the table. The build refuses kernels in which
+// a call of this is left when their constants are known; it names the author's line.
+extern "C" __device__ void __wp_refused_modifiers(const char* why);
 #define WP_ALLOWED_none(BLOCKS) (cbsz | abid | blgp) == 0
 #define WP_ALLOWED_lanes(BLOCKS) (cbsz | abid | (blgp & ~7)) == 0
 #define WP_ALLOWED_negate(BLOCKS) WP_ALLOWED_lanes(BLOCKS)
@@ -189,14 +190,14 @@ __device__ inline void wp_no_such_modifiers(const char* why) { __assert_fail(why
     WP_LABEL("mfma_" #NAME, wp_matrix_operand<M * N * BLOCKS / 64>::D,                                                   \
              (wp_matrix_operand<M * K * BLOCKS / 64>::A a, wp_matrix_operand<N * K * BLOCKS / 64>::B b,                  \
               wp_matrix_operand<M * N * BLOCKS / 64>::D c, int cbsz, int abid, int blgp),                                \
-             if (!(WP_ALLOWED_##MODIFIERS(BLOCKS))) wp_no_such_modifiers("mfma_" #NAME " of gfx942 has no such cbsz, abid or blgp"); \
+             if (!(WP_ALLOWED_##MODIFIERS(BLOCKS))) __wp_refused_modifiers("mfma_" #NAME " of gfx942 has no such cbsz, abid or blgp"); \
              return wp_matrix(a, b, c, wp_mfma_##NAME, cbsz | abid << 4 | blgp << 8, 0))
 #define SMFMAC(NAME, M, N, K, A, B, D)                                                                                   \
     WP_LABEL("smfmac_" #NAME, wp_matrix_operand<M * N / 64>::D,                                                          \
              (wp_sparse_operand<M * K / 128>::A a, wp_sparse_operand<N * K / 64>::B b, wp_matrix_operand<M * N / 64>::D c, \
               int index, int cbsz, int abid),                                                                            \
              if (cbsz & ~3 || unsigned(abid) >= 16 / (M * K / 128))                                                      \
-                 wp_no_such_modifiers("smfmac_" #NAME " of gfx942 has no such cbsz or abid");                            \
+                 __wp_refused_modifiers("smfmac_" #NAME " of gfx942 has no such cbsz or abid");                          \
              wp_matrix_bring<wp_matrix_index>(index);                                                                    \
              return wp_matrix(a, b, c, wp_smfmac_##NAME, cbsz | abid << 4, 0))
 #define GONE(NAME, INSTEAD)

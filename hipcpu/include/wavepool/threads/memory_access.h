@@ -6,8 +6,12 @@
 #include "wavepool/qualifiers.h"
 #include "wavepool/threads/synchronisation.h"
 
-#define WP_LOAD(NAME) \
-    template <class T> __device__ __forceinline__ T NAME(const T* p) { return *p; }
+// With a pack that stays empty, so that a source's own template of the name is a better match, as it is beside HIP's.
+#define WP_LOAD(NAME)                                                                  \
+    template <class T, class... None> __device__ __forceinline__ T NAME(const T* p, None...) { \
+        static_assert(sizeof...(None) == 0, #NAME " takes an address and nothing else");  \
+        return *p;                                                                     \
+    }
 WP_LOAD(__ldg)
 WP_LOAD(__ldca)
 WP_LOAD(__ldcg)
