@@ -244,6 +244,18 @@ inline Tensor zeros_like(const Tensor& like, TensorOptions options) {
   return Tensor::made(like.sizes(), options.type, true);
 }
 
+inline int64_t size(const Tensor& one, int64_t at) { return one.size(at); }
+inline int64_t numel(const Tensor& one) { return one.numel(); }
+// A tensor over memory of somebody else.
+inline Tensor from_blob(void* data, IntArrayRef sizes, IntArrayRef strides, TensorOptions options = {}) {
+  return {data, options.type, std::move(sizes), std::move(strides)};
+}
+inline Tensor from_blob(void* data, IntArrayRef sizes, TensorOptions options = {}) {
+  IntArrayRef strides(sizes.size(), 1);
+  for (size_t at = sizes.size(); at-- > 1;) strides[at - 1] = strides[at] * sizes[at];
+  return from_blob(data, std::move(sizes), std::move(strides), options);
+}
+
 constexpr ScalarType kByte = ScalarType::Byte, kUInt8 = ScalarType::Byte, kChar = ScalarType::Char;
 constexpr ScalarType kInt8 = ScalarType::Char, kShort = ScalarType::Short, kInt16 = ScalarType::Short;
 constexpr ScalarType kInt = ScalarType::Int, kInt32 = ScalarType::Int, kLong = ScalarType::Long;
@@ -319,6 +331,15 @@ template <typename Place> inline at::TensorOptions device(const Place&) { return
   AT_PRIVATE_DISPATCH(type, name, \
       AT_PRIVATE_CASE(Double, double, __VA_ARGS__) AT_PRIVATE_CASE(Float, float, __VA_ARGS__) \
       AT_PRIVATE_CASE(Half, ::at::Half, __VA_ARGS__))
+#define AT_PRIVATE_INTEGRAL_CASES(...) \
+  AT_PRIVATE_CASE(Byte, uint8_t, __VA_ARGS__) AT_PRIVATE_CASE(Char, int8_t, __VA_ARGS__) \
+  AT_PRIVATE_CASE(Short, int16_t, __VA_ARGS__) AT_PRIVATE_CASE(Int, int32_t, __VA_ARGS__) \
+  AT_PRIVATE_CASE(Long, int64_t, __VA_ARGS__)
+#define AT_DISPATCH_INTEGRAL_TYPES(type, name, ...) AT_PRIVATE_DISPATCH(type, name, AT_PRIVATE_INTEGRAL_CASES(__VA_ARGS__))
+#define AT_DISPATCH_ALL_TYPES(type, name, ...) \
+  AT_PRIVATE_DISPATCH(type, name, \
+      AT_PRIVATE_CASE(Double, double, __VA_ARGS__) AT_PRIVATE_CASE(Float, float, __VA_ARGS__) \
+      AT_PRIVATE_INTEGRAL_CASES(__VA_ARGS__))
 #define AT_DISPATCH_FLOATING_TYPES_AND2(first, second, type, name, ...) \
   AT_PRIVATE_DISPATCH(type, name, \
       AT_PRIVATE_CASE(Double, double, __VA_ARGS__) AT_PRIVATE_CASE(Float, float, __VA_ARGS__) \

@@ -5,15 +5,16 @@ from __future__ import annotations
 from problems.kit.definition import Problem
 from services.executor.core.compile.declared_parameters import with_solution
 from services.executor.core.compile.harness import expected_declaration
-from services.executor.core.compile.python_source import Lifted, NotLiftedError, is_python, lifted, uses_triton
+from services.executor.core.compile.python_calls import NotLiftedError
+from services.executor.core.compile.python_source import Lifted, is_python, lifted, uses_triton
 from services.executor.core.model.failure import Failure
 from services.executor.core.model.verdict import Verdict
 from services.executor.core.problem_host.lifted_problem import with_tensors
 
 _TRITON = "Triton's kernels are Python too: write the kernel in HIP C++"
 _MODULE = (
-    "Send HIP C++, or a Python file whose `custom_kernel` calls one function of its load_inline module, and passes the "
-    "tensors of its data"
+    "Send HIP C++, or a Python file whose `custom_kernel` only calls functions of its load_inline module, and passes "
+    "the tensors of its data"
 )
 
 
@@ -41,5 +42,7 @@ def _of_python(source: str, problem: Problem | None, *, has_plan: bool) -> tuple
         wanted = f", that defines `{expected_declaration(problem.parameters)}`" if problem else ""
         text = f"This is Python, and none of it is run here: {error}. {fix}{wanted if fix == _TRITON else ''}."
         raise Failure(Verdict.COMPILE_ERROR, text, reason="python") from error
-    note = f"This is Python, and none of it is run: its HIP source is compiled, and `{found.function}` is called."
+    names = ", ".join(dict.fromkeys(f"`{one.function}`" for one in found.made.calls))
+    verb = "is" if len({one.function for one in found.made.calls}) == 1 else "are"
+    note = f"This is Python, and none of it is run: its HIP source is compiled, and {names} {verb} called."
     return hip, widened, note

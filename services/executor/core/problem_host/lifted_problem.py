@@ -15,7 +15,18 @@ import numpy as np
 from problems.kit.definition import Case, Problem
 from problems.kit.element_types import ELEMENT_TYPES
 from problems.kit.signature import Parameter
-from services.executor.core.compile.python_source import Argument, Data, Extent, Lifted, New, NotLiftedError, Number
+from services.executor.core.compile.python_calls import (
+    Argument,
+    Call,
+    Computed,
+    Data,
+    Extent,
+    New,
+    NotLiftedError,
+    Number,
+    Scratch,
+)
+from services.executor.core.compile.python_source import Lifted
 from services.executor.core.problem_host.authors_problem import AuthorsProblem, SeededInputs
 
 _DESCRIBED = "wavepool_tensors"
@@ -95,13 +106,27 @@ def _source(problem: Problem, lifted: Lifted) -> str:
         if _is_tensor(one)
     )
     outputs = [f"tensor{at}" for at, one in enumerate(parameters) if one.output]
-    function = _function(lifted)
-    passed = ", ".join(_passed(one, problem, outputs) for one in _arguments(problem, lifted, outputs))
-    return (
-        f"{with_stand_in(lifted.source, passed)}"
-        f'#line 1 "glue.hpp"\nextern "C" void solution({declared}, const int64_t* described) {{\n{made}'
-        f"  wavepool::call([&] {{ return {function}({passed}); }}, {{{', '.join(outputs)}}});\n}}\n"
+    made += "".join(
+        f"  const at::Tensor scratch{at} = {_passed(one, problem, outputs)};\n"
+        for at, one in enumerate(lifted.made.scratch)
     )
+    alone = len(lifted.made.calls) == 1
+    called = "".join(_call(one, problem, lifted, outputs, alone=alone) for one in lifted.made.calls)
+    return (
+        f"{with_stand_in(lifted.source, made + called)}"
+        f'#line 1 "glue.hpp"\nextern "C" void solution({declared}, const int64_t* described) {{\n{made}{called}}}\n'
+    )
+
+
+def _call(call: Call, problem: Problem, lifted: Lifted, outputs: Sequence[str], *, alone: bool) -> str:
+    """A call as a statement; what it returns is the result if the file returns it, or makes no other call."""
+    arguments = _arguments(call, problem, lifted, outputs)
+    called = f"{_function(call, lifted)}({', '.join(_passed(one, problem, outputs) for one in arguments)})"
+    tests = [f"({_passed(one, problem, outputs)})" for one in call.conditions]
+    condition = f"if ({' && '.join(tests)}) " if tests else ""
+    if call.is_returned or alone:
+        return f"  {condition}wavepool::call([&] {{ return {called}; }}, {{{', '.join(outputs)}}});\n"
+    return f"  {condition}(void)({called});\n"
 
 
 def with_stand_in(source: str, passed: str = "") -> str:
@@ -111,10 +136,10 @@ def with_stand_in(source: str, passed: str = "") -> str:
     return f'{packs}#line 1 "torch_stand_in.hpp"\n{_STAND_IN.read_text()}\n#line 1 "solution.hip"\n{kept}\n'
 
 
-def _function(lifted: Lifted) -> str:
+def _function(call: Call, lifted: Lifted) -> str:
     """The C++ function that the module offers by the name that is called; raises NotLiftedError."""
-    offered = re.search(rf'\.\s*def\s*\(\s*"{re.escape(lifted.function)}"\s*,\s*&\s*([\w:]+)', lifted.source)
-    function = offered[1] if offered else lifted.function
+    offered = re.search(rf'\.\s*def\s*\(\s*"{re.escape(call.function)}"\s*,\s*&\s*([\w:]+)', lifted.source)
+    function = offered[1] if offered else call.function
     if not re.search(rf"\b{re.escape(function)}\s*\(", lifted.source):
         raise NotLiftedError(f"its HIP source does not define `{function}`")
     return function
@@ -127,40 +152,40 @@ def _data(problem: Problem) -> list[str]:
     return [f"tensor{at}" for at in places if _is_tensor(parameters[at])]
 
 
-def _arguments(problem: Problem, lifted: Lifted, outputs: Sequence[str]) -> Sequence[Argument]:
-    if lifted.arguments is not None:
-        return lifted.arguments
-    definition = re.search(rf"\b{re.escape(_function(lifted))}\s*\(([^(){{}};]*)\)\s*\{{", lifted.source)
+def _arguments(call: Call, problem: Problem, lifted: Lifted, outputs: Sequence[str]) -> Sequence[Argument]:
+    if call.arguments is not None:
+        return call.arguments
+    definition = re.search(rf"\b{re.escape(_function(call, lifted))}\s*\(([^(){{}};]*)\)\s*\{{", lifted.source)
     if definition is None:
-        raise NotLiftedError(f"what `{lifted.function}` takes cannot be read; call it in `custom_kernel`")
+        raise NotLiftedError(f"what `{call.function}` takes cannot be read; call it in `custom_kernel`")
     declared = [one for one in definition[1].split(",") if one.strip()]
     if not all(_TENSOR.search(one) for one in declared):
-        raise NotLiftedError(f"what it passes to `{lifted.function}` cannot be followed; call it in `custom_kernel`")
+        raise NotLiftedError(f"what it passes to `{call.function}` cannot be followed; call it in `custom_kernel`")
     data = _data(problem)
     inputs = [one for one in data if one not in outputs]
     if len(declared) not in {len(inputs), len(data), len(inputs) + len(outputs)}:
         raise NotLiftedError(
-            f"`{lifted.function}` takes {len(declared)} tensors, and the problem has {len(inputs)} inputs and "
+            f"`{call.function}` takes {len(declared)} tensors, and the problem has {len(inputs)} inputs and "
             f"{len(outputs)} outputs"
         )
     return [Data(at) if at < len(data) else New(at - len(data)) for at in range(len(declared))]
 
 
 def _passed(argument: Argument, problem: Problem, outputs: Sequence[str]) -> str:
-    data = _data(problem)
     match argument:
         case Data(at=at, is_packed=is_packed):
-            return f"{_at(data, at)}{'.contiguous()' if is_packed else ''}"
+            return f"{_at(_data(problem), at)}{'.contiguous()' if is_packed else ''}"
         case New(at=at):
             return _at(outputs, at)
-        case Extent(at=at, dimension=None):
-            return f"{_at(data, at)}.numel()"
+        case Scratch(at=at):
+            return f"scratch{at}"
+        case Computed(parts=parts):
+            return "".join(one if isinstance(one, str) else _passed(one, problem, outputs) for one in parts)
         case Extent(at=at, dimension=dimension):
-            return f"{_at(data, at)}.size({dimension})"
-        case Number(value=bool() as value):
-            return str(value).lower()
+            size = "numel()" if dimension is None else f"size({dimension})"
+            return f"{_at(_data(problem), at)}.{size}"
         case Number(value=value):
-            return repr(value)
+            return str(value).lower() if isinstance(value, bool) else repr(value)
 
 
 def _at(tensors: Sequence[str], at: int) -> str:

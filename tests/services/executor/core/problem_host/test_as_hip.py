@@ -63,6 +63,47 @@ async def test_a_python_file_gives_its_hip_source_and_its_tensors_are_the_proble
     assert wrong.verdict is Verdict.WRONG_ANSWER
 
 
+SEVERAL = (
+    RETURNS.partition("def custom_kernel")[0].replace(
+        "PYBIND11_MODULE",
+        """
+void piece(torch::Tensor a, torch::Tensor to, int64_t begin, int64_t n) {
+    TORCH_CHECK(torch::size(a, 0) * torch::size(a, 1) == torch::numel(a));
+    AT_DISPATCH_ALL_TYPES(to.scalar_type(), "piece", [&] {
+        k<<<(n + 255) / 256, 256>>>((float*)a.data_ptr() + begin, (float*)to.data_ptr<scalar_t>() + begin, n);
+    });
+}
+void copy(torch::Tensor from, torch::Tensor to) {
+    auto seen = torch::from_blob(from.data_ptr(), {from.numel()}, from.options());
+    C10_CUDA_CHECK(hipMemcpyAsync(to.data_ptr(), seen.data_ptr(), seen.nbytes(), hipMemcpyDeviceToDevice, 0));
+}
+void nothing(torch::Tensor from, torch::Tensor to) {}
+PYBIND11_MODULE""",
+    )
+    + """
+def custom_kernel(data):
+    made = torch.empty((data.shape[0], data.shape[1]), dtype=torch.float32, device=data.device)
+    out = torch.empty_like(data)
+    n = data.shape[0] * data.shape[1]
+    module.piece(data, made, 0, n // 2)
+    module.piece(data, made, n // 2, n - n // 2)
+    if data.shape[0] > 0:
+        module.copy(made, out)
+    else:
+        module.nothing(made, out)
+    return out
+"""
+)
+
+
+async def test_several_calls_share_their_tensors_and_depend_on_sizes(context: RunContext) -> None:
+    finished, warnings = await judged(context, SEVERAL)
+    assert finished.verdict is Verdict.ACCEPTED, finished
+    assert "`piece`, `copy`, `nothing` are called" in warnings
+    other, _ = await judged(context, SEVERAL.replace("shape[0] > 0", "shape[0] < 0"))
+    assert other.verdict is Verdict.WRONG_ANSWER
+
+
 async def test_errors_of_the_compiler_name_the_python_files_lines(context: RunContext) -> None:
     broken = RETURNS.replace("long i =", "lnog i =")
     line = broken[: broken.index("lnog")].count("\n") + 1
