@@ -68,7 +68,7 @@ class OwnHeaders:
         def text_of(include: re.Match[str]) -> str:
             found = self._find(path, include[1])
             if found is None:
-                return include[0]
+                return _in_hips_folder(include)
             if found in there:
                 return ""
             there.add(found)
@@ -85,6 +85,12 @@ class OwnHeaders:
         # Build files say where it is, and we do not read them.
         ends = [one for one in self._by_name[Path(name).name] if one.as_posix().endswith(f"/{name}")]
         return ends[0] if len(ends) == 1 else None
+
+
+def _in_hips_folder(include: re.Match[str]) -> str:
+    """An include with HIP's folder before a header of HIP's, as the build files of some searched in that folder."""
+    is_hips = include[1].startswith("hip_") and (toolchain.PACKAGE / "include" / "hip" / include[1]).is_file()
+    return include[0].replace(include[1], f"hip/{include[1]}") if is_hips else include[0]
 
 
 def _job(path: Path, headers: OwnHeaders, context: RunContext) -> tuple[CoreJob, str]:

@@ -27,6 +27,12 @@ def test_a_file_is_sent_with_the_folders_own_headers_in_their_places(tmp_path: P
     )
 
 
+def test_a_header_of_hips_is_included_with_its_folder(tmp_path: Path) -> None:
+    folder = _folder(tmp_path, main_hip="#include <hip_fp16.h>\n#include <hip_nothing.h>\n__global__ void k() {}")
+    text = OwnHeaders(folder).one_file(folder / "main.hip")
+    assert text == "#include <hip/hip_fp16.h>\n#include <hip_nothing.h>\n__global__ void k() {}"
+
+
 def test_a_header_that_two_places_of_the_folder_have_stays_included(tmp_path: Path) -> None:
     folder = _folder(tmp_path, a__main_cu="#include <one.h>", b__one_h="int b;", c__one_h="int c;")
     assert OwnHeaders(folder).one_file(folder / "a" / "main.cu") == "#include <one.h>"
