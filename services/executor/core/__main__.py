@@ -37,7 +37,7 @@ from services.executor.core.commands.isa_command import isa
 from services.executor.core.commands.lint import lint
 from services.executor.core.commands.profile import profile
 from services.executor.core.commands.record_command import record
-from services.executor.core.commands.sanitize_command import check
+from services.executor.core.commands.sanitize_command import check, check_definition
 from services.executor.core.compile.forbidden import ForbiddenRulesError, rules
 from services.executor.core.model.findings import Check
 from services.executor.core.model.job import CoreJob
@@ -189,8 +189,12 @@ async def _isa(chosen: argparse.Namespace, options: Options) -> int:
 
 async def _check(chosen: argparse.Namespace, options: Options) -> int:
     context = await open_context(options)
-    problem = _problem_of(chosen, context)
     checks = frozenset(check for check in Check if getattr(chosen, check.value)) or frozenset(Check)
+    if chosen.problem_def:
+        sizes, definition = SizeSet(chosen.sizes), chosen.problem_def_text
+        job = CoreJob(chosen.source, Mode.CHECK, chosen.problem, chosen.dtype, sizes, problem_definition=definition)
+        return await check_definition(job, checks, context, as_json=chosen.json)
+    problem = _problem_of(chosen, context)
     cases = problem.sizes.of(SizeSet(chosen.sizes)) if problem else ()
     return await check(CheckRequest(chosen.source, problem, cases, checks), context, as_json=chosen.json)
 

@@ -131,6 +131,7 @@ def _add_profile(profiler: ArgumentParser) -> None:
 def _add_check(checker: ArgumentParser) -> None:
     checker.add_argument("file", type=Path, help="HIP source")
     checker.add_argument("--problem", "-p", default="", help="the slug of a problem; none for a program with a main")
+    checker.add_argument("--problem-def", type=Path, help=_DEFINITION)
     checker.add_argument("--dtype", default=DEFAULT_DTYPE)
     checker.add_argument("--sizes", choices=list(SizeSet), default=SizeSet.CPU, help="the smallest of these are taken")
     checker.add_argument("--memcheck", action="store_true", help="bounds, freed and unwritten memory, alignment")

@@ -6,10 +6,15 @@ import sys
 from collections.abc import Sequence
 from typing import TextIO
 
+from problems.kit.definition import Case, Problem
 from services.executor.core.model.failure import Failure, InfrastructureFailure
-from services.executor.core.model.findings import Finding
+from services.executor.core.model.findings import Check, Finding
+from services.executor.core.model.job import CoreJob
 from services.executor.core.model.plain import plain
 from services.executor.core.model.report import canonical_json
+from services.executor.core.problem_host.as_hip import as_hip
+from services.executor.core.problem_host.authors_problem import AuthorsProblem
+from services.executor.core.problem_host.resolved_problem import resolved_problem, substitution_note
 from services.executor.core.run.context import RunContext
 from services.executor.core.sanitize.finding_text import text_of
 from services.executor.core.sanitize.sanitizing import CheckRequest, findings_of
@@ -29,10 +34,34 @@ async def check(request: CheckRequest, context: RunContext, *, as_json: bool) ->
     try:
         findings = await findings_of(request, context, device.sanitized(), lambda text: _say(screen, text))
     except Failure as failure:
-        _say(sys.stderr, f"{failure.verdict}: {failure.message}\n{failure.details}".rstrip())
-        return INFRASTRUCTURE if isinstance(failure, InfrastructureFailure) else FINDINGS
+        return _failed(failure)
     _show(findings, request.source, as_json=as_json)
     return FINDINGS if any(one.is_error for one in findings) else CLEAN
+
+
+async def check_definition(job: CoreJob, checks: frozenset[Check], context: RunContext, *, as_json: bool) -> int:
+    """Checks on cases of the problem definition that the job has; returns the exit status as `check` does."""
+    report: dict[str, object] = {}
+    try:
+        async with resolved_problem(job, None, context, report) as defined:
+            if note := substitution_note(report):
+                _say(sys.stderr, note)
+            source, problem, _ = as_hip(job.source, defined, has_plan=False)
+            return await check(CheckRequest(source, problem, _cases(problem, job), checks), context, as_json=as_json)
+    except Failure as failure:
+        return _failed(failure)
+
+
+def _cases(problem: Problem | None, job: CoreJob) -> Sequence[Case]:
+    if problem is None:
+        return ()
+    sample = problem.sample_case if isinstance(problem, AuthorsProblem) else None
+    return problem.sizes.of(job.size_set) or [one for one in [sample] if one]
+
+
+def _failed(failure: Failure) -> int:
+    _say(sys.stderr, f"{failure.verdict}: {failure.message}\n{failure.details}".rstrip())
+    return INFRASTRUCTURE if isinstance(failure, InfrastructureFailure) else FINDINGS
 
 
 def _say(screen: TextIO, text: str) -> None:

@@ -9,16 +9,21 @@ from pathlib import Path
 import pytest
 
 from problems.kit.definition import SizeSet
+from services.executor.core.commands.sanitize_command import check_definition
 from services.executor.core.model.failure import Failure
 from services.executor.core.model.findings import Check, Finding
+from services.executor.core.model.job import CoreJob
 from services.executor.core.model.verdict import Verdict
 from services.executor.core.run.context import RunContext
 from services.executor.core.sanitize.sanitizing import CheckRequest, findings_of
 from services.executor.devices.cpu.cpu_device import CpuDevice
 from services.executor.sandboxes.launch_order import Hold
 from services.executor.sandboxes.process.sandbox import open_process_sandbox
+from submissions.modes import Mode
+from tests.needs import torch_program
 
 FLAWED = Path(__file__).parents[4] / "hipcpu" / "flawed"
+DEFINITIONS = Path(__file__).parents[1] / "definitions"
 HONEST = Path(__file__).parents[4] / "honest"
 _MARK = re.compile(r"// EXPECT (.*)")
 # One of each kind that checkers commonly accuse: last blocks, shuffles, cooperative groups, atomics, LDS tiles.
@@ -117,3 +122,41 @@ async def test_a_sandbox_without_a_root_of_its_own_is_given_its_cases(
     weaker = replace(context, sandbox=await open_process_sandbox(forgo=[Hold.NAMESPACES]))
     found = await _findings(weaker, cpu_device, OFF_BY_ONE, "vector-addition")
     assert {one.kind for one in found} == {"out-of-bounds"}
+
+
+@pytest.mark.parametrize(("guard", "status"), [("if (i < n)", 0), ("if (i <= n)", 1)])
+async def test_a_definitions_cases_are_checked(
+    context: RunContext, guard: str, status: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source, definition = ((DEFINITIONS / f"relu.{name}").read_text() for name in ("hip", "py"))
+    job = CoreJob(source.replace("if (i < n)", guard), Mode.CHECK, "relu", problem_definition=definition)
+    prepared = replace(context, torch_python=torch_program())
+    assert await check_definition(job, frozenset(Check), prepared, as_json=False) == status
+    shown = capsys.readouterr()
+    assert ("out-of-bounds" in shown.out, shown.out.endswith("no findings\n")) == (bool(status), not status)
+    # Without torch on this machine, the catalogue's problem of that name is used, and that is said.
+    assert ("is not used, as this machine has no torch" in shown.err) == (torch_program() is None)
+
+
+@pytest.mark.torch
+async def test_a_python_file_is_checked_on_the_definition_of_its_contest(context: RunContext) -> None:
+    folder = DEFINITIONS / "kernelbot"
+    solution = (folder / "solution.hip").read_text().partition('extern "C"')[0]
+    glue = """
+    void sums(torch::Tensor a, torch::Tensor scales, torch::Tensor sums) {
+        sum_rows<<<(a.size(0) + 63) / 64, 64>>>(
+            (const __hip_fp8_e4m3_fnuz*)a.data_ptr(), scales.data_ptr<float>(), (__hip_bfloat16*)sums.data_ptr(),
+            a.size(0), a.size(1));
+    }
+    """
+    file = (
+        f"from torch.utils.cpp_extension import load_inline\nS = r'''{solution}{glue}'''\n"
+        "m = load_inline('m', [''], [S], ['sums'])\n"
+        "def custom_kernel(data):\n    a, b, c = data\n    m.sums(a, b, c)\n    return c\n"
+    )
+    task, reference = ((folder / name).read_text() for name in ("task.yml", "reference.py"))
+    definition = f"# file: task.yml\n{task}\n# file: reference.py\n{reference}"
+    prepared = replace(context, torch_python=torch_program())
+    for text, status in ((file, 0), (file.replace("a.size(1));", "a.size(1) + 1);"), 1)):
+        job = CoreJob(text, Mode.CHECK, "of-the-contest", problem_definition=definition)
+        assert await check_definition(job, frozenset(Check), prepared, as_json=False) == status
