@@ -28,10 +28,17 @@ template <__hip_fp8_interpretation_t KIND> struct wp_fp8 {
     template <class I, std::enable_if_t<std::is_integral<I>::value && !std::is_same<I, bool>::value, int> = 0>
     WP_FN explicit operator I() const { return I(float(*this)); }
 };
-typedef wp_fp8<__HIP_E4M3> __hip_fp8_e4m3;
-typedef wp_fp8<__HIP_E5M2> __hip_fp8_e5m2;
-typedef wp_fp8<__HIP_E4M3_FNUZ> __hip_fp8_e4m3_fnuz;
-typedef wp_fp8<__HIP_E5M2_FNUZ> __hip_fp8_e5m2_fnuz;
+// Structures of their own, as sources declare them before they include this.
+#define WP_FP8(NAME, KIND)           \
+    struct NAME : wp_fp8<KIND> {     \
+        NAME() = default;            \
+        using wp_fp8<KIND>::wp_fp8;  \
+    };
+WP_FP8(__hip_fp8_e4m3, __HIP_E4M3)
+WP_FP8(__hip_fp8_e5m2, __HIP_E5M2)
+WP_FP8(__hip_fp8_e4m3_fnuz, __HIP_E4M3_FNUZ)
+WP_FP8(__hip_fp8_e5m2_fnuz, __HIP_E5M2_FNUZ)
+#undef WP_FP8
 
 template <__hip_fp8_interpretation_t KIND> struct wp_fp8x2 {
     __hip_fp8x2_storage_t __x;

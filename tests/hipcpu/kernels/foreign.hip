@@ -13,6 +13,7 @@ using namespace std;
 
 struct Cells {};
 template <class T, int N> __global__ void sums(T* out, const T* in, T more) { out[threadIdx.x] = in[threadIdx.x] + N + more; }
+template <class T, class F> __global__ void named_without_arguments(T* out, T x, F f) { out[threadIdx.x] = f(x); }
 template <class T> static __device__ __forceinline__ T __ldg(const T* p) { return *p + 1; }
 __global__ void own_load(float* out) { out[0] = __ldg(out + 1); }
 template <> struct std::is_arithmetic<Cells> : std::true_type {};
@@ -167,6 +168,9 @@ int main() {
     // As a function: no macro's commas, and integers become the parameters' types.
     hipLaunchKernelGGL(sums<float, 3>, 1, dim3(4), 0, nullptr, out, sent(vector<float>{1, 2, 3, 4}), 10);
     CHECK((fetched(out, 4) == vector<float>{14, 15, 16, 17}));
+    hipLaunchKernelGGL(named_without_arguments, 1, 4, 0, nullptr, out, 2.0f, [](float x) { return x * 3; });
+    CHECK((fetched(out, 4) == vector<float>{6, 6, 6, 6}));
+    hipLaunchKernelGGL(sums<float, 3>, 1, dim3(4), 0, nullptr, out, sent(vector<float>{1, 2, 3, 4}), 10);
     own_load<<<1, 1>>>(out);
     CHECK(fetched(out, 1)[0] == 16);
     CHECK(hipDeviceDisablePeerAccess(0) == hipErrorInvalidDevice && std::is_arithmetic_v<Cells>);

@@ -1,3 +1,5 @@
+struct __hip_fp8_e4m3;
+struct __hip_fp8_e5m2_fnuz;
 #include <cuda_fp8.h>
 #include <hip/hip_runtime.h>
 #include <stdio.h>
