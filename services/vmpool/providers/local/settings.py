@@ -54,5 +54,6 @@ def open_local(context: PoolContext) -> LocalProvider:
         command=settings.executor_command,
         preferred_port=settings.executor_port,
         price_micros_per_hour=settings.price_micros_per_hour(),
+        environment={},
     )
     return LocalProvider(config)
