@@ -6344,13 +6344,6 @@ export interface components {
             unproven_because: string | null;
             /** Shown Interval */
             shown_interval: number | null;
-            /**
-             * Status
-             * @constant
-             */
-            status: "BENCHMARKED";
-            /** Test Results */
-            test_results: components["schemas"]["CaseTime"][];
             /** Avg Runtime Ms */
             avg_runtime_ms: number;
             /** Avg Runtime Interval */
@@ -6367,6 +6360,13 @@ export interface components {
             timing_mode: components["schemas"]["TimingMode"] | null;
             /** Flush Verified */
             flush_verified: boolean | null;
+            /**
+             * Status
+             * @constant
+             */
+            status: "BENCHMARKED";
+            /** Test Results */
+            test_results: components["schemas"]["CaseTime"][];
         };
         /** BenchmarkingEvent */
         BenchmarkingEvent: {
@@ -6918,13 +6918,6 @@ export interface components {
             unproven_because: string | null;
             /** Shown Interval */
             shown_interval: number | null;
-            /**
-             * Status
-             * @constant
-             */
-            status: "BENCHMARKED";
-            /** Test Results */
-            test_results: components["schemas"]["CaseTime"][];
             /** Avg Runtime Ms */
             avg_runtime_ms: number;
             /** Avg Runtime Interval */
@@ -6941,6 +6934,13 @@ export interface components {
             timing_mode: components["schemas"]["TimingMode"] | null;
             /** Flush Verified */
             flush_verified: boolean | null;
+            /**
+             * Status
+             * @constant
+             */
+            status: "BENCHMARKED";
+            /** Test Results */
+            test_results: components["schemas"]["CaseTime"][];
         };
         /** SharedBenchmarkingEvent */
         SharedBenchmarkingEvent: {
