@@ -17,8 +17,8 @@ FIRST_AGAIN = timedelta(hours=1)
 _POOL_STOPS = "the pool is stopping"
 """What vmpool gives as the reason for the end of its machines and leases when it is stopped."""
 NO_TORCH = (
-    "No machine here can evaluate the problem definition that was sent, as none has torch; nothing is charged. The "
-    "operator of this Wavepool installs it with `make setup-torch`. Problems of the catalogue need no definition."
+    "No machine here can evaluate the problem definition that was sent, as none has torch. The operator of this "
+    "Wavepool installs it with `make setup-torch`. Problems of the catalogue need no definition."
 )
 
 
@@ -104,7 +104,7 @@ def ending_after_loss(
         )
         return Ending(JobState.FAILED, INFRA_ERROR, message)
     if final or needs_torch_in_vain:
-        return final or Ending(JobState.FAILED, INFRA_ERROR, NO_TORCH)
+        return final or Ending(JobState.FAILED, INFRA_ERROR, f"{NO_TORCH} Nothing is charged.")
     if excused or job.failed_attempts < max_attempts:
         return deadline_missed
     if job.reservation:

@@ -138,7 +138,15 @@ class Admission:
                 if why:
                     raise _impossible(_size_field(request), f"{why} {_WAIT_FOR_OPERATOR}")
                 raise CreditRefusedError(f"{unpaid} {_WAIT_FOR_OPERATOR}")
+            if draft.spec.submission.problem not in self._policy.problems:
+                await self._check_definition(request, draft)
         return draft
+
+    async def _check_definition(self, request: SubmitJobRequest, draft: Job) -> None:
+        """Raises InvalidFieldError if nothing here can evaluate the definition: a user would only see it fail."""
+        why = self._explainer.without_torch(draft)
+        if why and not await self.is_repeated(request.account_id, request.idempotency_key):
+            raise _impossible("spec.submission.problem_definition", why)
 
     async def enter(self, draft: Job) -> tuple[Job, Allowance]:
         """A draft's job in the queue, or the earlier job with the same key; see `submit`."""

@@ -12,6 +12,7 @@ from services.scheduler.jobs.estimate import WaitEstimate
 from services.scheduler.jobs.job import Job
 from services.scheduler.jobs.reservation_checks import length_text, maintenance_of, wrong_size
 from services.scheduler.jobs.resources import Isolation, Reuse, modes_for
+from services.scheduler.jobs.retries import NO_TORCH
 from services.scheduler.jobs.states import OVER_STATES, WAITING_STATES, JobState
 from services.scheduler.queue.dated_admission import DatedAdmission
 from services.scheduler.queue.demand import DemandReporter
@@ -146,6 +147,14 @@ class Explainer:
             return f"{what} {self._remedy(job, self._usable(job), blocked='')}"
         wrong = wrong_size(resources.gpus, 1, self._dated.largest_machine(gpu_types))
         return "".join(f"The number of GPUs {fault}." for _, fault in wrong)
+
+    def without_torch(self, job: Job) -> str:
+        """Why nothing here can evaluate a job's definition, and what helps; empty if something can, or may soon."""
+        if not job.has_definition or not self._inventory.is_complete:
+            return ""
+        there = [offer for offer in self._inventory.offers() if offer.gpu_type in job.spec.gpu_types]
+        may_have_it = any(offer.has_torch or offer.stage is MachineStage.STARTING for offer in there)
+        return "" if may_have_it or not there else NO_TORCH
 
     def never_paid(self, job: Job) -> str:
         """Why no machine is there for a job, and none can be paid for; empty if that is not so, or not known."""

@@ -298,3 +298,19 @@ async def test_flood_of_output_is_committed_in_batches(cluster: Cluster) -> None
     events = await cluster.events_to_end(job.job_id)
     assert [event.run.program_output.line for event in events[2:-1]] == [f"line {n}" for n in range(2000)]
     assert len({event.time.ToMicroseconds() for event in events}) < 1000
+
+
+async def test_a_definition_is_refused_while_no_machine_that_stands_can_evaluate_it(cluster: Cluster) -> None:
+    mine = "class mine(Problem): ..."
+    await cluster.pool.tell("machine-2", "WARM")
+    await cluster.events_to_end((await cluster.submit("learns of the machine")).job_id)
+    refused = cluster.submit("mine", problem="mine", problem_definition=mine)
+    with pytest.raises(grpc.aio.AioRpcError, match="make setup-torch") as error:
+        await refused
+    assert error.value.code() is grpc.StatusCode.INVALID_ARGUMENT
+    # The catalogue's problem is used in place of a definition of it.
+    await cluster.submit("ours", problem_definition=mine)
+    await cluster.pool.tell("machine-3", "WARM", torch_version="2.13.0")
+    # After another run there, the scheduler knows the machine.
+    await cluster.events_to_end((await cluster.submit("there", problem_definition=mine)).job_id)
+    await cluster.submit("mine, later", problem="mine", problem_definition=mine)
