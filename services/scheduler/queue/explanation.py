@@ -273,7 +273,9 @@ class Explainer:
         return "Ask for a whole GPU; the machines here do not share theirs (EXECUTOR_MAX_RUNS)."
 
     def _other_mode(self, job: Job, offers: Sequence[MachineOffer]) -> str:
-        """In which modes GPUs could take the job, and which one is idle; empty if that is not known of its types."""
+        """In which modes GPUs could take the job, and which one is idle; empty if none helps, or that is not known."""
+        if job.spec.resources.isolation in {Isolation.TIME_SLICE, Isolation.CU_MASK}:
+            return ""
         modes = {gpu_type: modes_for(job.spec.resources, gpu_type) for gpu_type in job.spec.gpu_types}
         said = [f"{gpu_type} in {' or '.join(found)}" for gpu_type, found in modes.items() if found]
         if not said:

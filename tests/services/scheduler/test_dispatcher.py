@@ -371,7 +371,8 @@ WAITS = scheduler_pb2.MachineUse(wait_for_operator=True)
         (
             scheduler_pb2.Resources(fraction=0.5, isolation=scheduler_pb2.ISOLATION_TIME_SLICE),
             "spec.resources.fraction",
-            "the machines here do not share theirs (EXECUTOR_MAX_RUNS)",
+            # No mode of a GPU would help, so none is named.
+            "the machines here do not share theirs (EXECUTOR_MAX_RUNS). To wait until an operator",
         ),
         (scheduler_pb2.Resources(gpus=4), "spec.resources.gpus", "GPUs is 4; no machine has more than 1, and the pool"),
     ],
