@@ -92,13 +92,12 @@ def test_without_torch_the_catalogue_judges_the_kernel_and_says_so(without_torch
     assert (wrong["status"], wrong["verdict"]) == ("WRONG_ANSWER", "WRONG_ANSWER"), wrong
 
 
-def test_without_torch_a_problem_of_the_client_s_own_is_our_fault_and_costs_nothing(without_torch: Wavepool) -> None:
-    story = curl(without_torch, RIGHT, problem="mine-alone")
-    last = story[-1]
-    assert (last["status"], last["verdict"], last["cost_usd"]) == ("ERROR", "INFRA_ERROR", 0), last
-    assert "make setup-torch" in last["message"]
-    assert last["attempt"] == 1, "no other machine has torch, so no other is tried"
-    assert without_torch.charges(last["submission_id"]) == []
+def test_without_torch_a_problem_of_the_client_s_own_is_refused_while_a_machine_stands(without_torch: Wavepool) -> None:
+    curl(without_torch, RIGHT)
+    body = {"solution_code": RIGHT, "problem": "mine-alone", "problem_def": (DEFINITIONS / "matmul.py").read_text()}
+    refused = without_torch.http.post("/api/amd/submit", json=body)
+    assert refused.status_code == 422
+    assert "make setup-torch" in refused.text
     machines = without_torch.http.get("/api/v1/machines").json()["machines"]
     assert [machine["state"] for machine in machines] == ["WARM"], "the machine is well"
     assert [machine["torch_version"] for machine in machines] == [None]

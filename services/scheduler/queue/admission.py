@@ -14,6 +14,7 @@ from wavepool.scheduler.v1.reservations_pb2 import CreateReservationRequest, Quo
 from wavepool.scheduler.v1.scheduler_pb2 import SubmitJobRequest
 
 from problems.kit.definition import Problem
+from problems.library.aliases import resolved_slug
 from servicekit.cancellation import uncut
 from servicekit.clock import Clock, new_id
 from servicekit.request_id import current_request_id
@@ -138,7 +139,8 @@ class Admission:
                 if why:
                     raise _impossible(_size_field(request), f"{why} {_WAIT_FOR_OPERATOR}")
                 raise CreditRefusedError(f"{unpaid} {_WAIT_FOR_OPERATOR}")
-            if draft.spec.submission.problem not in self._policy.problems:
+            # Without torch, the catalogue's problem is used in place of a definition of it.
+            if resolved_slug(draft.spec.submission.problem, self._policy.problems) is None:
                 await self._check_definition(request, draft)
         return draft
 

@@ -304,13 +304,14 @@ async def test_a_definition_is_refused_while_no_machine_that_stands_can_evaluate
     mine = "class mine(Problem): ..."
     await cluster.pool.tell("machine-2", "WARM")
     await cluster.events_to_end((await cluster.submit("learns of the machine")).job_id)
-    refused = cluster.submit("mine", problem="mine", problem_definition=mine)
+    refused = cluster.submit("mine", problem="mine-alone", problem_definition=mine)
     with pytest.raises(grpc.aio.AioRpcError, match="make setup-torch") as error:
         await refused
     assert error.value.code() is grpc.StatusCode.INVALID_ARGUMENT
     # The catalogue's problem is used in place of a definition of it.
     await cluster.submit("ours", problem_definition=mine)
+    await cluster.submit("ours by another name", problem="leakyrelu", problem_definition=mine)
     await cluster.pool.tell("machine-3", "WARM", torch_version="2.13.0")
     # After another run there, the scheduler knows the machine.
     await cluster.events_to_end((await cluster.submit("there", problem_definition=mine)).job_id)
-    await cluster.submit("mine, later", problem="mine", problem_definition=mine)
+    await cluster.submit("mine, later", problem="mine-alone", problem_definition=mine)
