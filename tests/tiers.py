@@ -190,6 +190,7 @@ PLACES = {
     "tests/services/vmpool/test_reservations.py": Tier.TEST,
     "tests/services/vmpool/test_several_gpus.py": Tier.TEST,
     "tests/test_access.py": Tier.TEST,
+    "tests/test_names.py": Tier.TEST,
     "tests/test_needs.py": Tier.TEST,
     "tests/test_tiers.py": Tier.TEST,
 }
