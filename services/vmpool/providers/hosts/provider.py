@@ -54,20 +54,11 @@ class HostsProvider:
 
     def __init__(self, hosts: Mapping[str, Host], *, start_timeout: timedelta, request_timeout: timedelta) -> None:
         self._hosts = hosts
-        self._start_timeout = start_timeout
+        self.start_timeout = start_timeout
+        self.scope = Scope(tuple(sorted({host.gpu_count for host in hosts.values()})), tuple(hosts))
         self._request_seconds = request_timeout.total_seconds()
         self._channels = {name: open_channel(f"{host.address}:{host.port}") for name, host in hosts.items()}
         self._stubs = {name: pb_grpc.MachineHostServiceStub(channel) for name, channel in self._channels.items()}
-
-    @property
-    def start_timeout(self) -> timedelta:
-        """Time that a machine may take from being asked for to a ready executor."""
-        return self._start_timeout
-
-    @property
-    def scope(self) -> Scope:
-        """The sizes and the names of all hosts."""
-        return Scope(tuple(sorted({host.gpu_count for host in self._hosts.values()})), tuple(self._hosts))
 
     async def start(self) -> None:
         """Do nothing: a host that is away now may come back, and `diagnose` reports those that refuse."""
@@ -78,8 +69,8 @@ class HostsProvider:
 
     async def offers(self) -> Sequence[Offer]:
         """An offer for each host, available if it answers and is free; cheapest first."""
-        answers = await self._answers(self._hosts)
-        free = {name for name, answer in answers.items() if not isinstance(answer, Exception) and not answer.machine_id}
+        machines, _ = await self._asked(self._hosts)
+        free = {name for name, machine in machines.items() if not machine.machine_id}
         offers = [
             Offer(self.name, host.gpu_type, host.gpu_count, host.price_micros_per_hour, name, available=name in free)
             for name, host in self._hosts.items()
@@ -93,15 +84,13 @@ class HostsProvider:
     async def provision(self, order: Order) -> None:
         """Ask the host of the order's backend, or any free one of that type and size."""
         fitting = [name for name, host in self._hosts.items() if order.backend in {"", name} and _fits(host, order)]
-        answers = await self._answers(fitting)
-        if any(
-            not isinstance(answer, Exception) and answer.machine_id == order.machine_id for answer in answers.values()
-        ):
+        machines, faults = await self._asked(fitting)
+        if any(machine.machine_id == order.machine_id for machine in machines.values()):
             return
         # One that does not answer may have the machine already.
-        _raise_one_of(answers.values())
-        for name, answer in answers.items():
-            if not isinstance(answer, Exception) and not answer.machine_id and await self._started_on(name, order):
+        _raise_first(faults)
+        for name, machine in machines.items():
+            if not machine.machine_id and await self._started_on(name, order):
                 return
         which = f"host {order.backend!r}" if order.backend else f"no host of {order.gpu_count} x {order.gpu_type}"
         raise ProviderError(f"{which} is {'not ' if order.backend else ''}free", Fault.NO_CAPACITY)
@@ -141,10 +130,8 @@ class HostsProvider:
 
     async def list_all(self) -> Sequence[str]:
         """Ids of the machines of the hosts that answer."""
-        answers = await self._answers(self._hosts)
-        return [
-            answer.machine_id for answer in answers.values() if not isinstance(answer, Exception) and answer.machine_id
-        ]
+        machines, _ = await self._asked(self._hosts)
+        return [machine.machine_id for machine in machines.values() if machine.machine_id]
 
     async def order_of(self, machine_id: str) -> Order | None:
         """The order, as its host keeps it."""
@@ -168,19 +155,24 @@ class HostsProvider:
 
     async def diagnose(self) -> Sequence[ProviderFinding]:
         """Ask each host what it is now."""
-        answers = await self._answers(self._hosts)
-        return [self._finding(name, answer) for name, answer in answers.items()]
+        machines, faults = await self._asked(self._hosts)
+        return [
+            self._fault(name, faults[name]) if name in faults else self._well(name, machines[name])
+            for name in self._hosts
+        ]
 
-    def _finding(self, name: str, answer: pb.GetHostResponse | Exception) -> ProviderFinding:
+    def _well(self, name: str, machine: pb.GetHostResponse) -> ProviderFinding:
         host = self._hosts[name]
-        if not isinstance(answer, Exception):
-            said = f"it is machine {answer.machine_id}" if answer.machine_id else "free"
-            return ProviderFinding(f"host {name}", ok=True, message=f"{said} ({host.gpu_count} x {host.gpu_type})")
+        said = f"it is machine {machine.machine_id}" if machine.machine_id else "free"
+        return ProviderFinding(f"host {name}", ok=True, message=f"{said} ({host.gpu_count} x {host.gpu_type})")
+
+    def _fault(self, name: str, fault: Exception) -> ProviderFinding:
+        host = self._hosts[name]
         where = f"{host.address}:{host.port}"
         remedy = f"start `python -m services.vmpool.providers.hosts` there; VMPOOL_HOSTS_FILE expects it at {where}"
-        if isinstance(answer, ProviderError):
+        if isinstance(fault, ProviderError):
             remedy = f"give the host and VMPOOL_HOSTS_FILE the same token ({host.token.file})"
-        return ProviderFinding(f"host {name}", ok=False, message=str(answer), remedy=remedy)
+        return ProviderFinding(f"host {name}", ok=False, message=str(fault), remedy=remedy)
 
     async def _started_on(self, name: str, order: Order) -> bool:
         """True once the host is the machine; False if another was faster."""
@@ -198,23 +190,26 @@ class HostsProvider:
     async def _found(self, machine_id: str, resource: Resource) -> tuple[str, pb.GetHostResponse] | None:
         """The host that is this machine; raises OSError or ProviderError if one that does not answer may be it."""
         known = resource.resource_id
-        asked = await self._answers([known] if known in self._hosts else [] if known else self._hosts)
-        for name, answer in asked.items():
-            if not isinstance(answer, Exception) and answer.machine_id == machine_id:
-                return name, answer
-        _raise_one_of(asked.values())
+        machines, faults = await self._asked([known] if known in self._hosts else [] if known else self._hosts)
+        for name, machine in machines.items():
+            if machine.machine_id == machine_id:
+                return name, machine
+        _raise_first(faults)
         return None
 
-    async def _answers(self, names: Sequence[str] | Mapping[str, Host]) -> dict[str, pb.GetHostResponse | Exception]:
-        """What each host is now, or why it does not say so."""
+    async def _asked(self, names: Iterable[str]) -> tuple[dict[str, pb.GetHostResponse], dict[str, Exception]]:
+        """What each host is now, and why others do not say so."""
+        machines: dict[str, pb.GetHostResponse] = {}
+        faults: dict[str, Exception] = {}
 
-        async def ask(name: str) -> pb.GetHostResponse | Exception:
+        async def ask(name: str) -> None:
             try:
-                return await self._call(name, "GetHost", pb.GetHostRequest(), self._request_seconds)
+                machines[name] = await self._call(name, "GetHost", pb.GetHostRequest(), self._request_seconds)
             except (OSError, ProviderError) as error:
-                return error
+                faults[name] = error
 
-        return dict(zip(names, await asyncio.gather(*map(ask, names)), strict=True))
+        await asyncio.gather(*map(ask, names))
+        return machines, faults
 
     async def _call(self, name: str, method: str, request: object, timeout_seconds: float) -> Any:  # noqa: ANN401 - the method's answer
         """Raises ProviderError if the host refuses, and OSError if it does not answer."""
@@ -232,10 +227,9 @@ def _fits(host: Host, order: Order) -> bool:
     return host.gpu_type == order.gpu_type and host.gpu_count == order.gpu_count
 
 
-def _raise_one_of(answers: Iterable[pb.GetHostResponse | Exception]) -> None:
-    for answer in answers:
-        if isinstance(answer, Exception):
-            raise answer
+def _raise_first(faults: Mapping[str, Exception]) -> None:
+    for fault in faults.values():
+        raise fault
 
 
 def _said_by(name: str, error: grpc.aio.AioRpcError) -> Exception:
