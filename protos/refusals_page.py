@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import cache
 from http import HTTPStatus
@@ -120,7 +121,7 @@ def rows_of(service: str) -> Iterator[Row]:
         if kind.text and kind.text.count("…") != 1:
             yield from _raised(kind, [])
     for tree in _trees(ROOT / "services" / service):
-        for node, names in _within(tree, _texts_of(tree)):
+        for node, names in _nodes(tree):
             if isinstance(node, ast.Call) and (kind := told.get(_name(node.func))):
                 said = list(_raised(kind, [_text(one, names) for one in node.args]))
                 yield from said or ([] if kind.code is grpc.StatusCode.INVALID_ARGUMENT else _about(kind))
@@ -134,7 +135,7 @@ def _about(kind: _Kind) -> Iterator[Row]:
 def _of_fields(tree: ast.Module) -> Iterator[Row]:
     """Each pair of a field and its fault, but of those of errors with statuses of their own."""
     code = grpc.StatusCode.INVALID_ARGUMENT
-    for node, names in _within(tree, _texts_of(tree)):
+    for node, names in _nodes(tree):
         if isinstance(node, ast.Tuple) and len(node.elts) == 2:  # noqa: PLR2004 - a field and its fault
             field, text = (_text(one, names) for one in node.elts)
             fault = _CLEAR_FAULT if field == "…" else _FAULT
@@ -187,7 +188,7 @@ def _of_client() -> Iterator[Row]:
         if inspect.isclass(kind) and issubclass(kind, client_errors.WavepoolError)
     }
     for tree in _trees(ROOT / "client" / "wavepool_client"):
-        for node, names in _within(tree, _texts_of(tree)):
+        for node, names in _nodes(tree):
             if isinstance(node, ast.Call) and (status := kinds.get(_name(node.func))) and node.args:
                 text = _text(node.args[0], names)
                 if text.count(" ") > 1:
@@ -197,7 +198,7 @@ def _of_client() -> Iterator[Row]:
 def _problems() -> Iterator[Row]:
     for tree in _trees(ROOT / "gateway"):
         makers = dict(_makers(tree))
-        for node, names in _within(tree, _texts_of(tree)):
+        for node, names in _nodes(tree):
             if isinstance(node, ast.Call) and (maker := makers.get(_name(node.func))) and len(node.args) > maker.text:
                 status = maker.status or _status(node.args[0])
                 text = _text(node.args[maker.text], names)
@@ -233,6 +234,12 @@ def _tree(file: Path) -> ast.Module:
     return ast.parse(file.read_text(encoding="utf-8"))
 
 
+@cache
+def _nodes(tree: ast.Module) -> list[tuple[ast.AST, Mapping[str, ast.expr]]]:
+    """The nodes of a module, which several tables look through."""
+    return [*_within(tree, _texts_of(tree))]
+
+
 def _within(node: ast.AST, names: Mapping[str, ast.expr]) -> Iterator[tuple[ast.AST, Mapping[str, ast.expr]]]:
     """Each node, with what the names around it stand for; without what an error keeps of its own text."""
     left = [(node, names)]
@@ -249,7 +256,8 @@ def _texts_of(tree: ast.AST) -> dict[str, ast.expr]:
     """The expressions that are assigned to a name once, so that a text with a name is found."""
     assigned = [one for one in ast.walk(tree) if isinstance(one, ast.Assign) and isinstance(one.targets[0], ast.Name)]
     names = [_name(one.targets[0]) for one in assigned]
-    return {name: one.value for name, one in zip(names, assigned, strict=True) if names.count(name) == 1}
+    times = Counter(names)
+    return {name: one.value for name, one in zip(names, assigned, strict=True) if times[name] == 1}
 
 
 def _text(node: ast.expr, names: Mapping[str, ast.expr], depth: int = 2) -> str:  # noqa: PLR0911 - one for each form
