@@ -11,9 +11,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pydantic import AliasChoices, SecretStr
+from pydantic import SecretStr
 
-from servicekit.settings.config import Settings, secret_names
+from servicekit.settings.config import Settings, names_of_fields, secret_names
 from servicekit.settings.setting_names import SOURCES
 
 if TYPE_CHECKING:
@@ -66,10 +66,9 @@ def settings_classes() -> Iterator[type[Settings]]:
 
 def _lines(kind: type[Settings]) -> Iterator[str]:
     described = {name: text for base in reversed(kind.__mro__) for name, text in _described(base).items()}
+    variables = names_of_fields(kind)
     for name, field in kind.model_fields.items():
-        alias = field.validation_alias
-        variables = [str(choice) for choice in alias.choices] if isinstance(alias, AliasChoices) else []
-        variable = (variables or [f"{kind.model_config.get('env_prefix', '')}{name}".upper()])[0]
+        variable = variables[name][0]
         text = described.get(name, "") + (" (a secret)" if variable in secret_names(kind) else "")
         yield f"# {text.strip()}\n" if text else ""
         yield f"#{variable}={_shown(field)}\n"

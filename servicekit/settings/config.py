@@ -121,10 +121,10 @@ def settings_faults(error: Exception, environment: Mapping[str, str] = os.enviro
     for fault in error.errors(include_url=False, include_input=False):
         message = fault["msg"].removeprefix("Value error, ")
         field, *within = map(str, fault["loc"] or [""])
-        if not field and message.partition(": ")[0] in _names_of_fields(kind):
+        if not field and message.partition(": ")[0] in names_of_fields(kind):
             # A check of several settings names the wrong one itself.
             field, _, message = message.partition(": ")
-        names = _names_of_fields(kind).get(field, ())
+        names = names_of_fields(kind).get(field, ())
         variable = next((name for name in names if environment.get(name)), names[0] if names else field)
         said.append(f"{'.'.join([variable, *within]).upper()}: {message}".removeprefix(": "))
     return "; ".join(said)
@@ -133,12 +133,12 @@ def settings_faults(error: Exception, environment: Mapping[str, str] = os.enviro
 def _no_json(error: SettingsError, environment: Mapping[str, str]) -> str:
     """The library names only the field, so this reports the variables for that field that are set."""
     field = re.search(r'field "(\w+)"', str(error))
-    names = (_names_of_fields(kind).get(field[1], ()) for kind in _kinds_below(Settings)) if field else ()
+    names = (names_of_fields(kind).get(field[1], ()) for kind in _kinds_below(Settings)) if field else ()
     found = sorted({name for choices in names for name in choices if environment.get(name)})
     return f"{' or '.join(found)}: must be JSON" if found else str(error)
 
 
-def _names_of_fields(kind: type[BaseSettings]) -> dict[str, tuple[str, ...]]:
+def names_of_fields(kind: type[BaseSettings]) -> dict[str, tuple[str, ...]]:
     """The variables that a field is read from, by each name that pydantic may use for the field."""
     found: dict[str, tuple[str, ...]] = {}
     for name, field in kind.model_fields.items():
@@ -152,7 +152,7 @@ def _names_of_fields(kind: type[BaseSettings]) -> dict[str, tuple[str, ...]]:
 def secret_names(kind: type[BaseSettings]) -> Sequence[str]:
     """The variables of the settings that are secrets, each of which may have `_FILE` behind its name."""
     secret = [name for name, field in kind.model_fields.items() if name in SECRETS or "SecretStr" in repr(field)]
-    return [variable for name in secret for variable in _names_of_fields(kind)[name]]
+    return [variable for name in secret for variable in names_of_fields(kind)[name]]
 
 
 def _kinds_below(kind: type[Settings]) -> Iterator[type[Settings]]:

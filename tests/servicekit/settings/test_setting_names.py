@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import importlib
 import json
 import os
 import re
@@ -11,21 +10,12 @@ from pathlib import Path
 import pytest
 from pydantic import AliasChoices
 
-from servicekit.settings.config import Settings, secret_names
-from servicekit.settings.setting_names import FOREIGN, OTHERS_OF_OURS, RENAMED, SOURCES, read_names, setting_warnings
+from deploy.env_example import settings_classes
+from servicekit.settings.config import secret_names
+from servicekit.settings.setting_names import FOREIGN, OTHERS_OF_OURS, RENAMED, read_names, setting_warnings
 
 ROOT = Path(__file__).parents[3]
 READ_IN_SOURCE = re.compile(r"""(?:environ(?:\.get)?[(\[]\s*|getenv\()["'](WAVEPOOL_[A-Z_]+)["']""")
-
-
-def settings_classes() -> list[type[Settings]]:
-    """The settings classes that the services define, imported."""
-    found: list[type[Settings]] = []
-    for source in sorted(path for pattern in SOURCES for path in ROOT.glob(pattern)):
-        module = importlib.import_module(".".join(source.relative_to(ROOT).with_suffix("").parts))
-        kinds = [each for each in vars(module).values() if isinstance(each, type) and issubclass(each, Settings)]
-        found += [kind for kind in kinds if kind.__module__ == module.__name__]
-    return found
 
 
 def test_the_names_in_the_source_are_those_that_the_classes_read() -> None:
