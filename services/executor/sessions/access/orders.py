@@ -43,7 +43,7 @@ class Orders:
     async def ask(self, **order: object) -> int:
         """Give an order and return the number in its answer; raises SilentSessionError, SessionNotReadyError.
 
-        Nobody keeps a session from answering by stopping its first program.
+        A user who stops the first program does not keep the session from answering.
         """
         self._question_count += 1
         number = self._question_count
