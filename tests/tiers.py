@@ -50,6 +50,8 @@ class Tier(IntEnum):
 
 BUDGET_SECONDS = 4.0
 """Processor time of one file in `quick`, its children's included; twice what the dearest took, as machines differ."""
+DEAREST = 40
+"""Files that `all` and `soak` name at their end, with what each cost."""
 PARTS = 10
 """Of a list over the catalogue, all but soak run one part in this many, and each commit another."""
 PLACES = {
@@ -294,6 +296,7 @@ class Tiers:
         self._tier = chosen_tier()
         self._seconds = defaultdict[str, float](float)
         self._tests = Counter[str]()
+        self._began = _machine_seconds()
         # On a loaded machine any example may be slow. In CI the result for a commit is the same each time; otherwise
         # each run has new examples.
         hypothesis.settings.register_profile(
@@ -371,7 +374,15 @@ class Tiers:
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         tests, seconds = self._tests.total(), sum(self._seconds.values())
-        terminalreporter.write_line(f"{tests} tests took {seconds:.0f} s of processor time")
+        busy, passed = (now - then for now, then in zip(_machine_seconds(), self._began, strict=True))
+        terminalreporter.write_line(
+            f"{tests} tests took {seconds:.0f} s of processor time; {busy:.0f} of {passed:.0f} s that the machine has "
+            "were used, by tests, what they left running, and others"
+        )
+        if self._tier >= Tier.ALL and len(self._seconds) > DEAREST:
+            dearest = sorted(self._seconds.items(), key=lambda item: -item[1])[:DEAREST]
+            for file, used in dearest:
+                terminalreporter.write_line(f"{used:7.0f} s for {self._tests[file]:4} tests of {file}")
         for file, used in self.over_budget().items():
             terminalreporter.write_line(
                 f"ERROR {file} took {used:.1f} s of processor time, and `quick` allows {BUDGET_SECONDS:g}: "
@@ -382,6 +393,14 @@ class Tiers:
 def _processor_seconds() -> float:
     own, children = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
     return own.ru_utime + own.ru_stime + children.ru_utime + children.ru_stime
+
+
+def _machine_seconds() -> tuple[float, float]:
+    """The seconds of all processors that were used since the machine started, and those that were there."""
+    with Path("/proc/stat").open() as stat:
+        user, nice, system, idle, waiting, *others = (int(ticks) for ticks in stat.readline().split()[1:9])
+    used = user + nice + system + sum(others)
+    return used / os.sysconf("SC_CLK_TCK"), (used + idle + waiting) / os.sysconf("SC_CLK_TCK")
 
 
 def _is_named(config: pytest.Config, path: Path) -> bool:
