@@ -100,7 +100,7 @@ def create_app(settings: GatewaySettings) -> FastAPI:
         title="Wavepool",
         version=version("wavepool"),
         description=DESCRIPTION,
-        openapi_url="/api/openapi.json",
+        openapi_url=None,
         docs_url=None,
         redoc_url=None,
         lifespan=lifespan,
@@ -151,8 +151,8 @@ def create_app(settings: GatewaySettings) -> FastAPI:
         app.include_router(module.router, prefix="/api/v1")
     for module in (orchestrator_metrics, amd, seed_submissions, health):
         app.include_router(module.router)
-    serve_pages(app, settings.web_dir)
     describe(app)
+    serve_pages(app, settings.web_dir)
     return app
 
 

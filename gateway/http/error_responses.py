@@ -9,6 +9,7 @@ from typing import Any, cast
 import grpc
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
+from fastapi.routing import iter_route_contexts
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
@@ -137,12 +138,13 @@ def _fix(detail: Mapping[str, Any]) -> str:
 def _allowed_methods(request: Request) -> str:
     """The methods of all routes at the request's path; the framework's own answer has only those of the first.
 
-    A path that the schema writes out, such as `/queues/apply`, has only its own, not those for any name in its place.
+    A path that is written out, such as `/queues/apply`, has only its own, not those for any name in its place.
     """
     app = cast("FastAPI", request.app)
-    own = app.openapi()["paths"].get(request.url.path)
+    routes = (route for route in iter_route_contexts(app.routes) if route.path == request.url.path)
+    own = {method for route in routes for method in route.methods or ()}
     if own:
-        return ", ".join(method for method in METHODS if method.lower() in own)
+        return ", ".join(method for method in METHODS if method in own)
     asked = ({**request.scope, "method": method} for method in METHODS)
     return ", ".join(
         scope["method"] for scope in asked if any(route.matches(scope)[0] is Match.FULL for route in app.router.routes)

@@ -7,11 +7,13 @@ import os
 import re
 import subprocess
 import sys
+import threading
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from gateway.app import create_app
@@ -51,6 +53,19 @@ def operations_of(document: dict[str, Any]) -> dict[str, dict[str, Any]]:
 def test_the_document_is_the_same_whatever_the_settings(document: dict[str, Any]) -> None:
     other = GatewaySettings(public_problems=True, allowed_origins=("https://example.org",), ssh_port=2222)
     assert create_app(other).openapi() == document
+
+
+async def test_it_is_made_beside_the_event_loop(document: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """It takes a second or two, in which no stream would move."""
+    makers: list[threading.Thread] = []
+    monkeypatch.setattr("gateway.document._add_access", lambda *_: makers.append(threading.current_thread()))
+    transport = httpx.ASGITransport(create_app(GatewaySettings()))
+    async with httpx.AsyncClient(transport=transport, base_url="http://gateway") as client:
+        wrong = await client.delete("/api/openapi.json")
+        answer = await client.get("/api/openapi.json")
+    assert (wrong.status_code, answer.json()["paths"].keys()) == (405, document["paths"].keys())
+    assert makers
+    assert threading.current_thread() not in makers
 
 
 def test_the_page_has_every_route_and_no_other(document: dict[str, Any]) -> None:
