@@ -61,6 +61,11 @@ class Caller:
         """True for operators and administrators, who see what everybody has."""
         return bool({"operate", "admin"} & set(self.scopes))
 
+    @property
+    def overseen_account_ids(self) -> list[str]:
+        """The accounts in which a call to another service looks; none for those who oversee, which means in all."""
+        return [] if self.oversees else sorted(self.visible_account_ids)
+
     def sees(self, account_id: str) -> bool:
         """True if the account is one of the visible ones; what others have is seen as far as they share it."""
         return account_id in self.visible_account_ids

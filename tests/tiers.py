@@ -51,7 +51,7 @@ class Tier(IntEnum):
 BUDGET_SECONDS = 4.0
 """Processor time of one file in `quick`, its children's included; twice what the dearest took, as machines differ."""
 DEAREST = 40
-"""Files that `all` and `soak` name at their end, with what each cost."""
+"""Files that `all` and `soak` name at their end in CI, with what each cost."""
 PARTS = 10
 """Of a list over the catalogue, all but soak run one part in this many, and each commit another."""
 PLACES = {
@@ -413,7 +413,7 @@ class Tiers:
             f"{tests} tests took {seconds:.0f} s of processor time; {busy:.0f} of {passed:.0f} s that the machine has "
             "were used, by tests, what they left running, and others"
         )
-        if self._tier >= Tier.ALL and len(self._seconds) > DEAREST:
+        if os.environ.get("CI") == "1" and self._tier >= Tier.ALL:
             dearest = sorted(self._seconds.items(), key=lambda item: -item[1])[:DEAREST]
             for file, used in dearest:
                 terminalreporter.write_line(f"{used:7.0f} s for {self._tests[file]:4} tests of {file}")

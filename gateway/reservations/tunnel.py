@@ -195,7 +195,7 @@ class Way:
 
     async def _target_for(self, caller: Caller) -> GetTunnelTargetResponse:
         request = GetTunnelTargetRequest(
-            account_ids=[] if caller.oversees else sorted(caller.visible_account_ids),
+            account_ids=caller.overseen_account_ids,
             reservation_id=self.reservation_id,
             node=self._node,
         )

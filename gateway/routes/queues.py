@@ -273,7 +273,7 @@ async def explain_submission(
     machines: Annotated[int, Query(ge=0, le=50, description="How many machines to list.")] = 20,
 ) -> Explanation:
     """Explain why a submission waits: its position, the rule that blocks it, and what it waits for."""
-    request = ExplainJobRequest(account_ids=sorted(account.visible_account_ids), job_id=submission_id)
+    request = ExplainJobRequest(account_ids=account.overseen_account_ids, job_id=submission_id)
     found = await call(gateway.upstreams.queues.ExplainJob, request)
     return shown(
         Explanation,

@@ -163,7 +163,7 @@ async def list_records(
 async def compare_submissions(base: JobId, other: JobId, account: TheAccount, gateway: TheGateway) -> Comparison:
     """Compare the speed of the kernels of two submissions. `409`: they were measured in different ways."""
     request = CompareJobsRequest(
-        account_ids=[] if account.oversees else sorted(account.visible_account_ids),
+        account_ids=account.overseen_account_ids,
         base_job_id=base,
         other_job_id=other,
         or_shared=True,

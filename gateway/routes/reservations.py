@@ -144,7 +144,7 @@ async def list_reservations(
 ) -> schemas.ReservationPage:
     """List the reservations of your accounts, newest first; operators and administrators see all."""
     request = pb.ListReservationsRequest(
-        account_ids=_accounts_of(account),
+        account_ids=account.overseen_account_ids,
         page_size=page_size,
         page_token=page_token,
         states=[pb.ReservationState.Value(f"RESERVATION_STATE_{one.name}") for one in state or ()],
@@ -167,7 +167,7 @@ async def get_reservation_usage(
 ) -> schemas.ReservationUsage:
     """Add up the GPU hours of your accounts' reservations, by day and user; operators and administrators see all."""
     end = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
-    request = pb.GetReservationUsageRequest(account_ids=_accounts_of(account))
+    request = pb.GetReservationUsageRequest(account_ids=account.overseen_account_ids)
     request.begin_time.FromDatetime(end - timedelta(days=days))
     request.end_time.FromDatetime(end)
     answer = await gateway.upstreams.reservations.GetReservationUsage(request, timeout=CALL_TIMEOUT_SECONDS)
@@ -231,7 +231,7 @@ async def stream_reservation_events(
         # On 204, a browser's EventSource stops reconnecting.
         return Response(status_code=204, media_type="text/event-stream")
     request = pb.WatchReservationRequest(
-        account_ids=_accounts_of(account), reservation_id=reservation_id, after_seq=after_seq
+        account_ids=account.overseen_account_ids, reservation_id=reservation_id, after_seq=after_seq
     )
     frames = _frames(gateway, visible, request)
     return EventStream(frames, gateway.settings.heartbeat, gateway.settings.send_timeout)
@@ -251,7 +251,7 @@ async def cancel_reservation(
     One that has ended is not changed.
     """
     request = pb.CancelReservationRequest(
-        account_ids=_accounts_of(caller),
+        account_ids=caller.overseen_account_ids,
         reservation_id=reservation_id,
         reason=reason if caller.oversees else "",
         user_id=caller.user_id,
@@ -343,11 +343,6 @@ async def get_availability(
     return availability_of(await gateway.upstreams.reservations.GetAvailability(request, timeout=CALL_TIMEOUT_SECONDS))
 
 
-def _accounts_of(caller: Caller) -> list[str]:
-    """The accounts whose reservations the caller may see and end; empty for all."""
-    return [] if caller.oversees else sorted(caller.visible_account_ids)
-
-
 class _Asked(TypedDict):
     account_ids: list[str]
     managed_account_ids: list[str]
@@ -357,7 +352,7 @@ class _Asked(TypedDict):
 def _asked_by(caller: Caller) -> _Asked:
     """Who asks for a change, as the scheduler decides on it."""
     managed = sorted(caller.managed_account_ids)
-    return {"account_ids": _accounts_of(caller), "managed_account_ids": managed, "user_id": caller.user_id}
+    return {"account_ids": caller.overseen_account_ids, "managed_account_ids": managed, "user_id": caller.user_id}
 
 
 def _check_priority(caller: Caller, priority: int) -> None:
@@ -390,7 +385,7 @@ async def _updated(gateway: Gateway, request: pb.UpdateReservationRequest) -> sc
 
 
 async def _reservation_of(gateway: Gateway, caller: Caller, reservation_id: str) -> pb.Reservation:
-    request = pb.GetReservationRequest(account_ids=_accounts_of(caller), reservation_id=reservation_id)
+    request = pb.GetReservationRequest(account_ids=caller.overseen_account_ids, reservation_id=reservation_id)
     return (await gateway.upstreams.reservations.GetReservation(request, timeout=CALL_TIMEOUT_SECONDS)).reservation
 
 

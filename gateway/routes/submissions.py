@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from fastapi import APIRouter, Header, Query, Response
-from wavepool.scheduler.v1.scheduler_pb2 import Job
+from wavepool.scheduler.v1.scheduler_pb2 import Job, Visibility
 
 from gateway.dependencies import TheAccount, TheGateway, TheSender, TheSubmitter
 from gateway.http.errors import Problem, ProblemError
@@ -22,6 +22,7 @@ from gateway.submissions.samples import SubmissionSamples, samples_of
 from gateway.submissions.sharing import SharedSubmission, shared_submission_of
 from gateway.submissions.views import (
     NewSubmission,
+    OverseenSubmission,
     SignedReport,
     Submission,
     SubmissionDetail,
@@ -30,6 +31,7 @@ from gateway.submissions.views import (
     SubmissionQuote,
     is_over,
     new_submission_of,
+    overseen_submission_of,
     quote_of,
     submission_detail_of,
     submission_of,
@@ -68,10 +70,16 @@ async def quote_submission(body: SubmissionRequest, account: TheSubmitter, gatew
 async def list_submissions(
     account: TheAccount, gateway: TheGateway, query: Annotated[SubmissionQuery, Query()]
 ) -> SubmissionPage:
-    """List the submissions of your token's account, newest first or fastest first."""
-    if query.account_id and query.account_id not in account.visible_account_ids:
+    """List the submissions of your token's account, newest first or fastest first.
+
+    Operators and administrators may name any account, or ask for those of all with `everybody`.
+    """
+    if query.everybody:
+        account.require("operate", "admin")
+    if query.account_id and not (account.sees(query.account_id) or account.oversees):
         raise ProblemError(Problem(404, f"There is no account {query.account_id}, or it is not yours."))
-    request = query.request(query.account_id or account.account_id, sorted(account.visible_account_ids))
+    account_id = query.account_id or ("" if query.everybody else account.account_id)
+    request = query.request(account_id, sorted(account.visible_account_ids))
     names = {"begin_time": "since", "end_time": "until", "statuses": "status", "order": "sort"}
     page = await call(gateway.upstreams.scheduler.ListJobs, request, names)
     return SubmissionPage(
@@ -84,10 +92,16 @@ async def list_submissions(
 @router.get("/{submission_id}", responses=problems(404))
 async def get_submission(
     submission_id: str, account: TheAccount, gateway: TheGateway
-) -> SubmissionDetail | SharedSubmission:
-    """Get one submission with its code, and its result once it has ended; of another account's, what is shared."""
-    job = await account_jobs.job_of(gateway.upstreams, account, submission_id, or_shared=True)
-    return submission_detail_of(job) if account.sees(job.account_id) else shared_submission_of(job)
+) -> SubmissionDetail | SharedSubmission | OverseenSubmission:
+    """Get one submission with its code, and its result once it has ended; of another account's, what is shared.
+
+    Of those that are not shared with them, operators and administrators get all but code and result.
+    """
+    job = await account_jobs.job_of(gateway.upstreams, account, submission_id, or_shared=True, or_overseen=True)
+    if account.sees(job.account_id):
+        return submission_detail_of(job)
+    is_private = job.visibility in {Visibility.VISIBILITY_UNSPECIFIED, Visibility.VISIBILITY_PRIVATE}
+    return overseen_submission_of(job) if is_private else shared_submission_of(job)
 
 
 @router.patch("/{submission_id}", responses=problems(404))
@@ -148,7 +162,10 @@ async def get_submission_report(submission_id: str, account: TheAccount, gateway
 
 @router.post("/{submission_id}/cancel", status_code=202, responses=problems(404))
 async def cancel_submission(submission_id: str, account: TheSubmitter, gateway: TheGateway) -> Submission:
-    """End a submission in any state, which may take a moment. One that has ended is not changed."""
+    """End a submission in any state, which may take a moment. One that has ended is not changed.
+
+    Operators and administrators may end anybody's.
+    """
     return submission_of(await account_jobs.cancel(gateway.upstreams, account, submission_id))
 
 

@@ -71,13 +71,17 @@ async def submit(
         raise ProblemError(problem) from error
 
 
-async def job_of(upstreams: Upstreams, caller: Caller, job_id: str, *, or_shared: bool = False) -> Job:
+async def job_of(
+    upstreams: Upstreams, caller: Caller, job_id: str, *, or_shared: bool = False, or_overseen: bool = False
+) -> Job:
     """Gets a job of an account that the caller may see. Raises ProblemError.
 
     With `or_shared` it may also be another's that is not private: show no more of that than
-    `gateway.submissions.sharing` does.
+    `gateway.submissions.sharing` does. With `or_overseen` it may be anybody's, for those who oversee: show neither its
+    code nor its result.
     """
-    request = GetJobRequest(account_ids=sorted(caller.visible_account_ids), job_id=job_id, or_shared=or_shared)
+    accounts = caller.overseen_account_ids if or_overseen else sorted(caller.visible_account_ids)
+    request = GetJobRequest(account_ids=accounts, job_id=job_id, or_shared=or_shared)
     try:
         return (await upstreams.scheduler.GetJob(request, timeout=CALL_TIMEOUT_SECONDS)).job
     except grpc.aio.AioRpcError as error:
@@ -96,8 +100,8 @@ async def update(upstreams: Upstreams, caller: Caller, job_id: str, change: Subm
 
 
 async def cancel(upstreams: Upstreams, caller: Caller, job_id: str) -> Job:
-    """Cancels a job of an account that the caller may see; one that is over stays as it is. Raises ProblemError."""
-    request = CancelJobRequest(account_ids=sorted(caller.visible_account_ids), job_id=job_id)
+    """Cancels a job of an account that the caller may see, or oversees; one that is over stays. Raises ProblemError."""
+    request = CancelJobRequest(account_ids=caller.overseen_account_ids, job_id=job_id)
     try:
         return (await upstreams.scheduler.CancelJob(request, timeout=CALL_TIMEOUT_SECONDS)).job
     except grpc.aio.AioRpcError as error:

@@ -419,6 +419,9 @@ class SubmissionQuery(BaseModel):
     account_id: Annotated[
         str, Field(max_length=100, description="Another account that you may see, such as a team's; an id.")
     ] = ""
+    everybody: Annotated[bool, Field(description="Those of all accounts; needs the scope `operate` or `admin`.")] = (
+        False
+    )
     user_id: Annotated[str, Field(max_length=100, description="Only submissions of this user; an id.")] = ""
     state: Annotated[list[JobStateName], Field(description="Only those in this state; may be repeated.")] = []
     verdict: Annotated[

@@ -95,6 +95,8 @@ class CodeFields(BaseModel):
 class Submission(SharedFields):
     """A submission as it is now."""
 
+    account_id: Annotated[str, Field(description="The account that it charges.")]
+    user_id: Annotated[str | None, Field(description="Who submitted it; null: from before there were users.")]
     fallback_gpu_types: list[str]
     priority: int
     queue: str
@@ -152,6 +154,13 @@ class SubmissionDetail(Submission, CodeFields):
         Documented(SubmissionRequest),
         Field(description="The body of `POST /submissions` that submits it again, without its deadline."),
     ]
+
+
+class OverseenSubmission(Submission):
+    """A submission of another account, without its code and its result, for operators and administrators."""
+
+    own: Annotated[Literal[False], Field(description="It is of an account that you do not see.")] = False
+    overseen: Annotated[Literal[True], Field(description="You see it because your token may operate the pool.")]
 
 
 class SubmissionIsa(BaseModel):
@@ -226,6 +235,11 @@ def submission_detail_of(job: scheduler_pb2.Job) -> SubmissionDetail:
         result=result,
         request=body_of(job.spec),
     )
+
+
+def overseen_submission_of(job: scheduler_pb2.Job) -> OverseenSubmission:
+    """A job of another account, for those who oversee."""
+    return OverseenSubmission(**_submission_fields(job), overseen=True)
 
 
 def quote_of(answer: scheduler_pb2.SubmitJobResponse) -> SubmissionQuote:

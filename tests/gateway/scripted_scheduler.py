@@ -234,7 +234,7 @@ class ScriptedScheduler:
         # WatchJob names one account, the others several.
         account_ids = [request.account_id] if hasattr(request, "account_id") else request.account_ids
         is_shared = getattr(request, "or_shared", False) and job and job.visibility > scheduler_pb2.VISIBILITY_PRIVATE
-        if job is None or not (is_shared or job.account_id in account_ids):
+        if job is None or not (is_shared or not account_ids or job.account_id in account_ids):
             await context.abort(grpc.StatusCode.NOT_FOUND, f"there is no job {request.job_id}")
         return cast("scheduler_pb2.Job", job)
 

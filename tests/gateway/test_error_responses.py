@@ -68,7 +68,10 @@ async def test_an_unknown_query_parameter_is_named_on_every_route(gateway: Runni
 @pytest.mark.parametrize(
     ("path", "fix"),
     [
-        (f"{SUBMIT}?sate=QUEUED&state=QUEUED", "must be one of page_size, page_token, problem, account_id, user_id"),
+        (
+            f"{SUBMIT}?sate=QUEUED&state=QUEUED",
+            "must be one of page_size, page_token, problem, account_id, everybody, user_id",
+        ),
         (f"{SUBMIT}/job_1?a=", "is not a parameter of this route, which has none; remove it"),
         ("/api/v1/billing/report?start=2026-11-01", "must be one of from, to; it is 'start', and the nearest is"),
     ],

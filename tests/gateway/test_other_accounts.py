@@ -12,12 +12,13 @@ import pytest
 from tests.gateway.job_events import ACCEPTED_CHECK, STEPS, ended, event, queued
 from tests.gateway.refusals import refusal
 from tests.gateway.running_gateway import RunningGateway
-from tests.gateway.scripted_services import OTHER_TOKEN, ScriptedServices
+from tests.gateway.scripted_services import OPERATOR_TOKEN, OTHER_TOKEN, ScriptedServices
 from tests.job_specs import sound_spec
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 OTHER = {"Authorization": f"Bearer {OTHER_TOKEN}"}
+OPERATOR = {"Authorization": f"Bearer {OPERATOR_TOKEN}"}
 OF_A_JOB: list[tuple[str, str, Any]] = [
     ("GET", "/api/v1/submissions/job_1", None),
     ("GET", "/api/v1/submissions/job_1/events", None),
@@ -108,3 +109,29 @@ async def test_a_machine_names_a_teams_jobs_to_its_members(gateway: RunningGatew
     seen = await gateway.http.get("/api/v1/machines/m_1", headers=OTHER)
     hidden = await gateway.http.get("/api/v1/machines/m_1")
     assert (seen.json()["reason"], "job_1" in hidden.json()["reason"]) == ("job job_1 holds it", False)
+
+
+async def test_operators_see_and_end_everybodys_submissions_but_read_neither_code_nor_result(
+    gateway: RunningGateway,
+) -> None:
+    await put_finished_job(gateway.services)
+    listed = await gateway.http.get("/api/v1/submissions?everybody=true", headers=OPERATOR)
+    assert [(job["id"], job["account_id"]) for job in listed.json()["submissions"]] == [("job_1", "acc_user")]
+    assert (await gateway.http.get("/api/v1/submissions", headers=OPERATOR)).json()["submissions"] == []
+    named = await gateway.http.get("/api/v1/submissions?account_id=acc_user", headers=OPERATOR)
+    assert [job["id"] for job in named.json()["submissions"]] == ["job_1"]
+    one = (await gateway.http.get("/api/v1/submissions/job_1", headers=OPERATOR)).json()
+    assert (one["own"], one["overseen"], one["problem"]) == (False, True, "leaky-relu")
+    assert not {"code", "launch_plan", "problem_def", "request", "result"} & one.keys()
+    for hidden in ("events", "isa", "samples", "report"):
+        refused = await gateway.http.get(f"/api/v1/submissions/job_1/{hidden}", headers=OPERATOR)
+        assert refused.status_code == 404
+    assert (await gateway.http.get("/api/v1/submissions/job_1/why", headers=OPERATOR)).is_success
+    assert (await gateway.http.post("/api/v1/submissions/job_1/cancel", headers=OPERATOR)).is_success
+    assert gateway.services.scheduler.cancelled == ["job_1"]
+
+
+async def test_a_user_who_asks_for_everybodys_submissions_reads_which_scope_that_needs(gateway: RunningGateway) -> None:
+    refused = await gateway.http.get("/api/v1/submissions?everybody=true", headers=OTHER)
+    assert (refused.status_code, "`operate` or `admin`" in refused.json()["detail"]) == (403, True)
+    assert "ListJobs" not in gateway.calls

@@ -441,6 +441,9 @@ def jobs(  # noqa: PLR0913 - an argument for each option
             help="Only those that `compare` compares with this one.",
         ),
     ] = "",
+    everybody: Annotated[
+        bool, typer.Option("--everybody", help="Those of all accounts, for operators and administrators.")
+    ] = False,
     sort: Annotated[
         Order, typer.Option("--sort", help="`fastest`: proven times first; with --problem or --comparable-to.")
     ] = Order.NEWEST,
@@ -462,11 +465,18 @@ def jobs(  # noqa: PLR0913 - an argument for each option
         sort="" if sort is Order.NEWEST else sort,
         since=instant_option("--since", since),
         until=instant_option("--until", until),
+        everybody="true" if everybody else "",
     )
     found = page["submissions"]
     yield found
     columns = ("id", "name", "problem", "mode", "on", "state", "verdict", "time", "timing", "cost", "created")
-    yield table_of(columns, map(_row, found))
+    rows = [*map(_row, found)]
+    if everybody:
+        columns, rows = (
+            (*columns, "account"),
+            [(*row, job.get("account_id")) for row, job in zip(rows, found, strict=True)],
+        )
+    yield table_of(columns, rows)
     total = page.get("total")
     if isinstance(total, int) and total > len(found):
         say(f"{len(found)} of {total}; `--limit` shows more")

@@ -342,6 +342,12 @@ def test_jobs_shows_the_fastest_with_their_times_if_these_can_be_believed(gatewa
     assert gateway.asked("GET", SUBMISSIONS)[-1].path == f"{SUBMISSIONS}?page_size=20&{asked}&sort=fastest"
 
 
+def test_an_operator_lists_everybodys_jobs_with_their_accounts(gateway: ScriptedGateway) -> None:
+    gateway.on("GET", SUBMISSIONS, Answer({"submissions": [{"id": JOB, "account_id": "acc_ada"}]}))
+    assert {JOB, "acc_ada"} <= set(wavepool("jobs", "--everybody", "--endpoint", gateway.endpoint).out.split())
+    assert gateway.asked("GET", SUBMISSIONS)[-1].path == f"{SUBMISSIONS}?page_size=20&everybody=true"
+
+
 def test_jobs_shows_local_times_with_their_zone(gateway: ScriptedGateway) -> None:
     created = "2026-11-28T08:30:00.123456Z"
     gateway.on("GET", SUBMISSIONS, Answer({"submissions": [{"id": "job_1", "create_time": created}]}))

@@ -105,6 +105,8 @@ export function submission(id: string) {
     queryFn: async (): Promise<AnySubmission> => {
       const path = { submission_id: id };
       const found = await given(api.GET("/api/v1/submissions/{submission_id}", { params: { path } }));
+      // No page shows an operator what concerns the pool alone; `wavepool jobs --everybody` and `wavepool why` do.
+      if ("overseen" in found) throw new ApiError(404, "It is of another account, and not shared with you.");
       return isOwn(found) ? found : { ...found, fallback_gpu_types: [], resources: null };
     },
   });

@@ -3705,6 +3705,10 @@ export interface components {
             last_event_id: number;
             /** Events Url */
             events_url: string;
+            /** Account Id */
+            account_id: string;
+            /** User Id */
+            user_id: string | null;
             /** Fallback Gpu Types */
             fallback_gpu_types: string[];
             /** Priority */
@@ -3909,6 +3913,106 @@ export interface components {
          * @enum {string}
          */
         OverheadPolicy: "OPERATOR" | "SHARED";
+        /** OverseenSubmission */
+        OverseenSubmission: {
+            /** Id */
+            id: string;
+            /** Name */
+            name: string | null;
+            visibility: components["schemas"]["Visibility"];
+            /** Problem */
+            problem: string;
+            mode: components["schemas"]["Mode"];
+            /** Timing */
+            timing: components["schemas"]["TimingMode"] | null;
+            /** Profile */
+            profile: boolean;
+            /** Gpu Type */
+            gpu_type: string;
+            /** Hardware */
+            hardware: string | null;
+            /** Dtype */
+            dtype: string;
+            /** Language */
+            language: string;
+            /** State */
+            state: components["schemas"]["JobState"];
+            /** Status */
+            status: components["schemas"]["FinalStatus"] | null;
+            /** Verdict */
+            verdict: components["schemas"]["Verdict"] | null;
+            /** Timing Status */
+            timing_status: components["schemas"]["Timing"] | null;
+            /** Shown Interval */
+            shown_interval: number | null;
+            /** Runtime Ms */
+            runtime_ms: number | null;
+            /** Runtime Interval */
+            runtime_interval: number | null;
+            /** Gflops */
+            gflops: number | null;
+            /** Passed Tests */
+            passed_tests: number | null;
+            /** Total Tests */
+            total_tests: number | null;
+            /** Message */
+            message: string;
+            /** Create Time */
+            create_time: string | null;
+            /** Start Time */
+            start_time: string | null;
+            /** End Time */
+            end_time: string | null;
+            /** Machine Gpu Type */
+            machine_gpu_type: string | null;
+            /** Last Event Id */
+            last_event_id: number;
+            /** Events Url */
+            events_url: string;
+            /** Account Id */
+            account_id: string;
+            /** User Id */
+            user_id: string | null;
+            /** Fallback Gpu Types */
+            fallback_gpu_types: string[];
+            /** Priority */
+            priority: number;
+            /** Queue */
+            queue: string;
+            /** Time Limit Seconds */
+            time_limit_seconds: number | null;
+            resources: components["schemas"]["AdmittedResources"];
+            /** Class */
+            class: string | null;
+            /** Placement */
+            placement: string | null;
+            /** Movable */
+            movable: boolean;
+            machine: components["schemas"]["AdmittedMachineUse"];
+            /** Deadline */
+            deadline: string | null;
+            /** Attempt */
+            attempt: number;
+            /** Machine Id */
+            machine_id: string | null;
+            /** Got Gpus */
+            got_gpus: number | null;
+            /** Cost Usd */
+            cost_usd: number;
+            /** Billable Seconds */
+            billable_seconds: number | null;
+            /**
+             * Own
+             * @default false
+             * @constant
+             */
+            own?: false;
+            /**
+             * Overseen
+             * @constant
+             */
+            overseen: true;
+        };
         /** PlacementScore */
         PlacementScore: {
             /** Name */
@@ -5494,6 +5598,10 @@ export interface components {
             last_event_id: number;
             /** Events Url */
             events_url: string;
+            /** Account Id */
+            account_id: string;
+            /** User Id */
+            user_id: string | null;
             /** Fallback Gpu Types */
             fallback_gpu_types: string[];
             /** Priority */
@@ -5603,6 +5711,10 @@ export interface components {
             last_event_id: number;
             /** Events Url */
             events_url: string;
+            /** Account Id */
+            account_id: string;
+            /** User Id */
+            user_id: string | null;
             /** Fallback Gpu Types */
             fallback_gpu_types: string[];
             /** Priority */
@@ -7834,6 +7946,7 @@ export interface operations {
                 page_token?: string;
                 problem?: string;
                 account_id?: string;
+                everybody?: boolean;
                 user_id?: string;
                 state?: components["schemas"]["JobState"][];
                 verdict?: components["schemas"]["Verdict"][];
@@ -7927,7 +8040,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SubmissionDetail"] | components["schemas"]["SharedSubmission"];
+                    "application/json": components["schemas"]["SubmissionDetail"] | components["schemas"]["SharedSubmission"] | components["schemas"]["OverseenSubmission"];
                 };
             };
         };
