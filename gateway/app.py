@@ -19,6 +19,7 @@ from gateway.http.address_limit import AddressLimits
 from gateway.http.body_limit import BodyLimit
 from gateway.http.known_query import check_query
 from gateway.http.request_scope import RequestScope
+from gateway.http.sse import OpenStreams
 from gateway.machines.open_calls import OpenCalls
 from gateway.reservations.tunnel import Tunnels
 from gateway.routes import (
@@ -89,9 +90,10 @@ def create_app(settings: GatewaySettings) -> FastAPI:
         async with open_upstreams(settings) as upstreams:
             hub = Hub(upstreams.scheduler, settings.stream_window_bytes)
             authenticator = Authenticator(upstreams.identity, settings.token_cache)
+            streams = OpenStreams(settings)
             limits = AddressLimits.of(settings)
             tunnels = Tunnels(settings.tunnels_per_user, settings.tunnel_mib_per_day << 20, SystemClock())
-            app.state.gateway = Gateway(settings, upstreams, hub, OpenCalls(), authenticator, limits, tunnels)
+            app.state.gateway = Gateway(settings, upstreams, hub, OpenCalls(), authenticator, limits, streams, tunnels)
             async with _front_door(settings, upstreams, tunnels) as app.state.ssh_port:
                 yield
             app.state.gateway.close()

@@ -54,6 +54,12 @@ class GatewaySettings(ServiceSettings):
 
     Ten each second: a whole office, or a farm of CI machines behind one address, stays below it.
     """
+    streams: Annotated[int, Field(ge=1)] = 4000
+    """Event streams that may be open at this gateway. A quiet one takes about 50 KiB."""
+    streams_per_address: Annotated[int, Field(ge=1)] = 1000
+    """Of them, those of all users at one address, such as an office's."""
+    streams_per_user: Annotated[int, Field(ge=1)] = 200
+    """Of them, those of one user."""
     tunnels_per_user: Annotated[int, Field(ge=1)] = 32
     """SSH connections to reservations that one user may have open at this gateway."""
     tunnel_mib_per_day: Annotated[int, Field(ge=0)] = 0

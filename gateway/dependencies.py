@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import partial
@@ -22,7 +22,7 @@ from gateway.auth import Authenticator, Caller
 from gateway.config import GatewaySettings
 from gateway.http.address_limit import AddressLimits, address_of
 from gateway.http.errors import FieldError, Problem, ProblemError
-from gateway.http.sse import STILL_ALLOWED, EventStream, StillAllowed
+from gateway.http.sse import STILL_ALLOWED, EventStream, OpenStreams, StillAllowed
 from gateway.http.ticket import Ticket, ticket_of
 from gateway.machines.open_calls import OpenCalls
 from gateway.reservations.tunnel import Tunnels
@@ -49,6 +49,7 @@ class Gateway:
     calls: OpenCalls
     authenticator: Authenticator
     address_limits: AddressLimits
+    streams: OpenStreams
     tunnels: Tunnels
     recent_jobs: RecentJobs = field(default_factory=RecentJobs)
     doubtful_lookups: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(MAX_DOUBTFUL_LOOKUPS))
@@ -157,6 +158,15 @@ def _still_allowed(request: Request, _: TheCaller) -> StillAllowed:
 
 TheStillAllowed = Annotated["StillAllowed", Depends(_still_allowed)]
 """For answers that go on: says if the caller's token still works."""
+
+
+async def _stream_place(request: Request, caller: TheCaller, gateway: TheGateway) -> AsyncGenerator[None]:
+    with gateway.streams.place_for(caller.user_id, address_of(request)):
+        yield
+
+
+STREAM_PLACE = Depends(_stream_place)
+"""For each route that answers with an event stream: holds a place until the stream's end, or refuses it before."""
 
 
 class Access:

@@ -62,7 +62,7 @@ class AddressLimit:
             )
         if not self._burst_seconds:
             return
-        key, now = _network(host), self._monotonic_seconds()
+        key, now = network_of(host), self._monotonic_seconds()
         self._used_up_to[key] = max(self._used_up_to.get(key, now), now) + self._seconds_per_try
         self._used_up_to.move_to_end(key)
         if len(self._used_up_to) > MAX_REMEMBERED:
@@ -76,7 +76,7 @@ class AddressLimit:
         if not self._burst_seconds:
             return 0.0
         now = self._monotonic_seconds()
-        full_at = max(self._used_up_to.get(_network(host), now), now) + self._seconds_per_try
+        full_at = max(self._used_up_to.get(network_of(host), now), now) + self._seconds_per_try
         return full_at - now - self._burst_seconds
 
 
@@ -126,7 +126,8 @@ def address_of(request: HTTPConnection) -> str:
     return request.client.host if request.client else ""
 
 
-def _network(host: str) -> str:
+def network_of(host: str) -> str:
+    """The name that limits count an address by: its own, or that of the network which a customer of IPv6 has."""
     try:
         address = ipaddress.ip_address(host)
     except ValueError:

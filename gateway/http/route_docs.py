@@ -54,10 +54,12 @@ MEANINGS = {
     413: "The body is larger than 2 MiB.",
     415: "The body is not `application/json`.",
     422: "A field is not valid; `errors` names each one and the fix.",
-    429: "A limit: the account's of submissions, or the address's of submissions or of tokens that do not work; or "
-    "no provider has such a machine now. `Retry-After`, if it is there, says when to try again.",
+    429: "A limit: the account's of submissions, the address's of submissions or of tokens that do not work, yours "
+    "or the address's of open event streams; or no provider has such a machine now. `Retry-After`, if it is there, "
+    "says when to try again.",
     500: "An error in Wavepool; find it in the logs by the request's id.",
-    503: "A service behind the gateway cannot be reached. Nothing was changed; try again.",
+    503: "A service behind the gateway cannot be reached, or it has no place for another event stream. Nothing was "
+    "changed; try again.",
     504: "A service behind the gateway did not answer in time. Try again.",
 }
 WITH_A_TOKEN = (401, 403, 429, 500, 503, 504)

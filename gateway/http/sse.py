@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
-from contextlib import aclosing
+from collections import Counter
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping
+from contextlib import aclosing, contextmanager
 from datetime import timedelta
 from functools import partial
 
@@ -12,7 +13,10 @@ from sse_starlette import EventSourceResponse, ServerSentEvent
 from sse_starlette.sse import SendTimeoutError
 from starlette.types import Receive, Scope, Send
 
-from gateway.http.errors import FieldError, Problem, ProblemError
+from gateway.config import GatewaySettings
+from gateway.http.address_limit import network_of
+from gateway.http.errors import RATE_LIMIT_EXCEEDED, FieldError, Problem, ProblemError
+from gateway.metrics import streams_open
 from gateway.words.json_values import to_json
 from servicekit.logging import get_logger
 
@@ -25,6 +29,54 @@ RETRY = b"retry: 2000\n\n"
 STILL_ALLOWED = "still_allowed"
 """Name, in the state of a request, of a function that says if the caller may go on reading."""
 HEADERS = {"Cache-Control": "no-cache, no-transform"}
+
+
+PLACE_FREE_SECONDS = 5.0
+"""When a client that found no place for its stream may look again."""
+
+
+EVERYBODY = "all"
+
+
+class OpenStreams:
+    """Counts the event streams that are open at this gateway, and refuses more than the settings allow."""
+
+    def __init__(self, settings: GatewaySettings) -> None:
+        self._settings = settings
+        self._open = Counter[str]()
+
+    @contextmanager
+    def place_for(self, user_id: str, host: str) -> Generator[None]:
+        """A place for one more; raises ProblemError: 429 beyond a user's or an address's own, 503 if all are taken."""
+        settings = self._settings
+        own = {
+            f"user {user_id}": ("You have", settings.streams_per_user, "GATEWAY_STREAMS_PER_USER"),
+            f"at {network_of(host)}": ("Your address has", settings.streams_per_address, "GATEWAY_STREAMS_PER_ADDRESS"),
+        }
+        for holder, (who, most, setting) in own.items():
+            if self._open[holder] >= most:
+                detail = (
+                    f"{who} {most} event streams open, which is the limit. Close one, or try again in "
+                    f"{PLACE_FREE_SECONDS:g} s; the operator can raise {setting}."
+                )
+                wait = PLACE_FREE_SECONDS
+                raise ProblemError(Problem(429, detail, retry_after_seconds=wait, code=RATE_LIMIT_EXCEEDED))
+        if self._open[EVERYBODY] >= settings.streams:
+            taken = (
+                f"This gateway has {settings.streams} event streams open, which is the limit. Try again in "
+                f"{PLACE_FREE_SECONDS:g} s; the operator can raise GATEWAY_STREAMS."
+            )
+            raise ProblemError(Problem(503, taken, retry_after_seconds=PLACE_FREE_SECONDS))
+        holders = (*own, EVERYBODY)
+        self._open.update(holders)
+        streams_open.inc()
+        try:
+            yield
+        finally:
+            streams_open.dec()
+            self._open.subtract(holders)
+            for holder in [holder for holder in holders if not self._open[holder]]:
+                del self._open[holder]
 
 
 class EventStream(EventSourceResponse):

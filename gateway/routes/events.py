@@ -11,7 +11,7 @@ from fastapi import APIRouter, Header, Query, Response
 from wavepool.scheduler.v1.scheduler_pb2 import Job
 
 from gateway.auth import Caller
-from gateway.dependencies import Gateway, TheAccount, TheGateway
+from gateway.dependencies import STREAM_PLACE, Gateway, TheAccount, TheGateway
 from gateway.http.errors import Problem, ProblemError
 from gateway.http.json_route import JsonRoute
 from gateway.http.route_docs import TOPIC_STREAM, problems
@@ -27,7 +27,7 @@ from gateway.submissions.topics import (
 router = APIRouter(tags=["submissions"], route_class=JsonRoute)
 
 
-@router.get("/events", response_class=Response, responses=TOPIC_STREAM | problems())
+@router.get("/events", response_class=Response, dependencies=[STREAM_PLACE], responses=TOPIC_STREAM | problems())
 async def follow_topics(
     account: TheAccount,
     gateway: TheGateway,
@@ -50,7 +50,7 @@ async def follow_topics(
     found = await asyncio.gather(*[_found(account, gateway, name, is_new=not places[name]) for name in of_jobs])
     jobs = dict(zip(of_jobs, found, strict=True))
     reader = TopicReader(gateway.hub, account, jobs, partial(gateway.still_shared, account))
-    frames = gateway.hub.counted(reader.frames(places))
+    frames = gateway.hub.ended(reader.frames(places))
     return EventStream(frames, gateway.settings.heartbeat, gateway.settings.send_timeout)
 
 

@@ -13,7 +13,7 @@ from wavepool.vmpool.v1.vmpool_pb2 import (
     StopMachineRequest,
 )
 
-from gateway.dependencies import TheGateway, TheOperator, TheStillAllowed, TheVisibleJobs
+from gateway.dependencies import STREAM_PLACE, TheGateway, TheOperator, TheStillAllowed, TheVisibleJobs
 from gateway.http.json_route import JsonRoute
 from gateway.http.route_docs import LOG, MACHINE_STREAM, NO_MORE_EVENTS, problems
 from gateway.http.sse import EventStream, resume_point
@@ -71,6 +71,7 @@ async def get_machine(machine_id: MachineId, jobs: TheVisibleJobs, gateway: TheG
 @router.get(
     "/{machine_id}/events",
     response_class=Response,
+    dependencies=[STREAM_PLACE],
     responses={**MACHINE_STREAM, **NO_MORE_EVENTS, **problems(404)},
 )
 async def stream_machine_events(

@@ -18,6 +18,7 @@ from wavepool.scheduler.v1 import reservations_pb2 as pb
 
 from gateway.auth import Caller
 from gateway.dependencies import (
+    STREAM_PLACE,
     Gateway,
     TheAccount,
     TheGateway,
@@ -214,6 +215,7 @@ async def rename_reservation(
 @router.get(
     "/reservations/{reservation_id}/events",
     response_class=Response,
+    dependencies=[STREAM_PLACE],
     responses={**RESERVATION_STREAM, **NO_MORE_RESERVATION, **problems(404)},
 )
 async def stream_reservation_events(

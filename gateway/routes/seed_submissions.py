@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter, Response
 from wavepool.scheduler.v1.scheduler_pb2 import JobSpec
 
-from gateway.dependencies import TheGateway, TheSender, TheSubmitter
+from gateway.dependencies import STREAM_PLACE, TheGateway, TheSender, TheSubmitter
 from gateway.http.json_route import JsonRoute
 from gateway.http.route_docs import STREAM, problems
 from gateway.submissions import account_jobs
@@ -17,31 +17,44 @@ from submissions.modes import Mode
 router = APIRouter(prefix="/api/submissions", tags=["seed-compatible"], route_class=JsonRoute)
 
 
-@router.post("/direct-submit", response_class=Response, responses=STREAM | problems(402, 404, 409, 429))
+@router.post(
+    "/direct-submit",
+    response_class=Response,
+    dependencies=[STREAM_PLACE],
+    responses=STREAM | problems(402, 404, 409, 429),
+)
 async def direct_submit(body: DirectSubmitRequest, account: TheSender, gateway: TheGateway) -> Response:
     """Check and measure a submission that counts."""
     return await _submit(body, Mode.FULL, account, gateway)
 
 
-@router.post("/checker", response_class=Response, responses=STREAM | problems(402, 404, 409, 429))
+@router.post(
+    "/checker", response_class=Response, dependencies=[STREAM_PLACE], responses=STREAM | problems(402, 404, 409, 429)
+)
 async def direct_check(body: DirectSubmitRequest, account: TheSender, gateway: TheGateway) -> Response:
     """Check a submission."""
     return await _submit(body, Mode.CHECK, account, gateway)
 
 
-@router.post("/benchmark", response_class=Response, responses=STREAM | problems(402, 404, 409, 429))
+@router.post(
+    "/benchmark", response_class=Response, dependencies=[STREAM_PLACE], responses=STREAM | problems(402, 404, 409, 429)
+)
 async def direct_benchmark(body: DirectSubmitRequest, account: TheSender, gateway: TheGateway) -> Response:
     """Check and measure a submission."""
     return await _submit(body, Mode.BENCHMARK, account, gateway)
 
 
-@router.post("/sample", response_class=Response, responses=STREAM | problems(402, 404, 409, 429))
+@router.post(
+    "/sample", response_class=Response, dependencies=[STREAM_PLACE], responses=STREAM | problems(402, 404, 409, 429)
+)
 async def direct_sample(body: DirectSubmitRequest, account: TheSender, gateway: TheGateway) -> Response:
     """Show one small case."""
     return await _submit(body, Mode.SAMPLE, account, gateway)
 
 
-@router.post("/sandbox", response_class=Response, responses=STREAM | problems(402, 409, 429))
+@router.post(
+    "/sandbox", response_class=Response, dependencies=[STREAM_PLACE], responses=STREAM | problems(402, 409, 429)
+)
 async def direct_sandbox(body: SandboxRequest, account: TheSender, gateway: TheGateway) -> Response:
     """Run a whole program."""
     return await _streamed(body, body.job_spec(Mode.SANDBOX, body.code), account, gateway)

@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Header, Query, Response
 from wavepool.scheduler.v1.scheduler_pb2 import Job, Visibility
 
-from gateway.dependencies import TheAccount, TheGateway, TheSender, TheSubmitter
+from gateway.dependencies import STREAM_PLACE, TheAccount, TheGateway, TheSender, TheSubmitter
 from gateway.http.errors import Problem, ProblemError
 from gateway.http.json_route import JsonRoute
 from gateway.http.route_docs import NOTHING_LEFT, STREAM, problems
@@ -112,7 +112,12 @@ async def update_submission(
     return submission_of(await account_jobs.update(gateway.upstreams, account, submission_id, body))
 
 
-@router.get("/{submission_id}/events", response_class=Response, responses={**STREAM, **NOTHING_LEFT, **problems(404)})
+@router.get(
+    "/{submission_id}/events",
+    response_class=Response,
+    dependencies=[STREAM_PLACE],
+    responses={**STREAM, **NOTHING_LEFT, **problems(404)},
+)
 async def stream_submission_events(
     submission_id: str,
     account: TheAccount,

@@ -20,7 +20,7 @@ from wavepool.scheduler.v1.scheduler_pb2 import (
 )
 
 from gateway.http.errors import ProblemError
-from gateway.metrics import clients_dropped, streams_open
+from gateway.metrics import clients_dropped
 from gateway.submissions.job_stream import FINAL_CODES, FellBehindError, JobStream
 from gateway.submissions.run_frames import Setting
 from servicekit.logging import get_logger
@@ -69,11 +69,10 @@ class Hub:
 
         With `still_shared`, which is asked before each, they are as other users see them.
         """
-        return self.counted(self.follow(job, after_seq, still_shared))
+        return self.ended(self.follow(job, after_seq, still_shared))
 
-    async def counted(self, frames: AsyncGenerator[bytes]) -> AsyncGenerator[bytes]:
+    async def ended(self, frames: AsyncGenerator[bytes]) -> AsyncGenerator[bytes]:
         """The frames of one client's stream, which ends if the client falls behind."""
-        streams_open.inc()
         try:
             async with aclosing(frames):
                 async for data in frames:
@@ -83,8 +82,6 @@ class Hub:
             log.info("a slow client was dropped; it can resume", extra={"job_id": error.job_id})
         except ProblemError:
             log.info("a submission is not shared any more; a stream of it ends")
-        finally:
-            streams_open.dec()
 
     async def follow(self, job: Job, after_seq: int, still_shared: StillShared | None = None) -> AsyncGenerator[bytes]:
         """The same, as a part of a client's stream; raises FellBehindError, or ProblemError once it is not shared."""

@@ -98,7 +98,7 @@ async def test_bad_tokens_of_one_address_are_looked_up_a_few_at_a_time(services:
     for address, most in (("", 20), (OFFICE, MAX_DOUBTFUL_LOOKUPS)):
         limits, lookups = AddressLimits.of(settings), Lookups()
         limits.bad_tokens.count(OFFICE)
-        gateway = Gateway(settings, nothing, nothing, nothing, cast("Any", lookups), limits, nothing)
+        gateway = Gateway(settings, nothing, nothing, nothing, cast("Any", lookups), limits, nothing, nothing)
         tokens = (authenticated(gateway, f"token {number}", address) for number in range(20))
         refused = await asyncio.gather(*tokens, return_exceptions=True)
         assert all(isinstance(error, ProblemError) for error in refused)

@@ -204,3 +204,27 @@ async def test_a_stream_ends_when_its_token_stops_working(gateway: RunningGatewa
         gateway.refusals["GetCaller"] = refusal(grpc.StatusCode.NOT_FOUND)
         await gateway.services.scheduler.add(event(3, run=STEPS["compiled"]))
         assert [frame.id async for frame in frames] == []
+
+
+@pytest.mark.parametrize(
+    ("setting", "status"), [("streams_per_user", 429), ("streams_per_address", 429), ("streams", 503)]
+)
+async def test_a_stream_too_many_is_refused_with_the_setting_until_another_ends_and_all_else_goes_on(
+    services: ScriptedServices, setting: str, status: int
+) -> None:
+    services.scheduler.put_job(FULL)
+    await services.scheduler.add(queued(1))
+    async with serve(services, settings_for(services, **{setting: 1})) as gateway:
+        async with gateway.stream("GET", EVENTS) as frames:
+            await next_frame(frames)
+            topics = await gateway.http.get("/api/v1/events?topic=submissions")
+            assert (topics.status_code, topics.headers["retry-after"]) == (status, "5")
+            assert f"GATEWAY_{setting.upper()}." in topics.json()["detail"]
+            sent = {"code": "x", "problem_slug": "vector-addition", "dtype": "float32", "language": "hip"}
+            refused = await gateway.http.post("/api/submissions/checker", json=sent)
+            assert refused.status_code == status
+            assert "SubmitJob" not in gateway.calls
+            assert (await gateway.http.get("/healthz")).is_success
+            assert (await gateway.http.get("/api/v1/submissions")).is_success
+        await services.scheduler.add(ended(2, ACCEPTED))
+        assert len(await gateway.frames("GET", EVENTS)) == 2
