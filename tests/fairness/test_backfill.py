@@ -47,7 +47,6 @@ def test_only_jobs_that_end_in_time_start_before_a_large_one_that_finds_no_room(
     found = plan(situation(policy, [run("r", 0, 10)], head, late, in_time))
 
     assert found.starts == {"in time": "m1"}
-    assert found.backfilled == {"in time"}
     assert (found.holds["head"].machine_id, found.holds["head"].time) == ("m1", NOW + 10 * MINUTE)
     assert "4 GPUs of m1 are kept for it, from 12:10:00 UTC" in found.waiting["head"]
 

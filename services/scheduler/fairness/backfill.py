@@ -1,16 +1,18 @@
-"""Keeps room for the first job that finds none, and lets only jobs behind it into that room that end in time.
+"""Keeps GPUs free in time, for reservations that start later and for jobs that find no room: others end by then.
 
-Without this, a job of many GPUs would wait for ever behind small ones, each of which fits at once. The first job that
+Without holds, a job of many GPUs would wait for ever behind small ones, each of which fits at once. The first job that
 waits in a queue gets a hold if the queue may have what it takes: slots of one machine from an instant on, by which the
-runs there have ended at the latest, as each run has a time limit. Until then, what is free of these slots goes only to
-jobs that end by it. A hold is found again in each pass. Its instant never moves back: no job that would be late is let
-in, and runs that end early move it forward.
+runs there have ended at the latest, as each run has a time limit. A hold is found again in each pass. Its instant never
+moves back: no job that would be late is let in, and runs that end early move it forward.
+
+A policy decides first as if all that is kept were taken, and nobody is stopped there. Then it decides once more for
+each begin, the last one first, on what is kept from that begin on, for those alone that end by it.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import NamedTuple
@@ -33,13 +35,98 @@ MOST_HOLDS = 4
 """Of one pass: the first queues whose jobs lack room."""
 
 
-def with_holds(situation: Situation, decide: Callable[[Situation], Plan]) -> Plan:
+def with_kept(situation: Situation, decide: Callable[[Situation], Plan]) -> Plan:
+    """The plan of a policy that gives what is kept only to those that end in time."""
+    near = _near(situation)
+    decided = _with_holds(_without(situation, near), decide)
+    for begin in sorted({hold.time for hold in (*(one.hold for one in near), *decided.holds.values())}, reverse=True):
+        left = [one for one in _left(situation, decided) if _ends_by(one, begin, situation)]
+        if left:
+            closed = _without(situation, [one for one in near if one.hold.time < begin])
+            holds = {job_id: hold for job_id, hold in decided.holds.items() if hold.time < begin}
+            filled = _filled_up(_with_places(_behind(closed, holds), decided), decided, left, decide)
+            decided = filled if len(filled.starts) > len(decided.starts) else decided
+    return decided
+
+
+def behind_dated(situation: Situation) -> Situation:
+    """The situation without all that is kept for later from those that might end too late for it."""
+    return _without(situation, _near(situation))
+
+
+def _near(situation: Situation) -> list[Dated]:
+    """What is kept so soon that some job might end too late for it."""
+    limits = [one.time_limit for one in situation.waiting]
+    bounded = [limit for limit in limits if limit is not None]
+    if len(bounded) < len(limits):
+        return list(situation.dated)
+    latest = situation.now + max(bounded) if bounded else situation.now
+    return [one for one in situation.dated if one.hold.time < latest]
+
+
+def _ends_by(one: Candidate, begin: datetime, situation: Situation) -> bool:
+    return one.time_limit is not None and situation.now + one.time_limit <= begin
+
+
+def _left(situation: Situation, decided: Plan) -> list[Candidate]:
+    known = decided.starts.keys() | decided.promises.keys() | decided.holds.keys()
+    return [one for one in situation.waiting if one.job_id not in known]
+
+
+def _without(situation: Situation, kept: Sequence[Dated]) -> Situation:
+    """The situation in which what is kept is somebody else's. Nobody is stopped there: it would help nobody."""
+    if not kept:
+        return situation
+    slots = defaultdict[str, list[Slot]](list)
+    for one in kept:
+        slots[one.hold.machine_id] += one.hold.slots
+    masks = occupied(situation)
+    guarded = {
+        run.job_id
+        for run in situation.running
+        if any(slot.overlaps(own) for slot in slots[run.machine_id] for own in run.slots)
+    }
+    running = [
+        replace(run, keeps=True, movable=False, least_eighths=0) if run.job_id in guarded else run
+        for run in situation.running
+    ]
+    # A GPU that somebody has a part of counts as ours in a situation. What is free of it is taken part by part.
+    parts = [
+        _stand_in(f"{part} on {one.hold.machine_id}", one, one.hold.machine_id, (part,), situation.now)
+        for one in kept
+        for slot in one.hold.slots
+        if slot.gpu < len(taken := masks.get(one.hold.machine_id, ())) and taken[slot.gpu]
+        for part in _free_of(slot, taken)
+    ]
+    machines = [_with_taken(machine, slots[machine.machine_id], masks) for machine in situation.machines]
+    return replace(situation, machines=machines, running=[*running, *parts], dated=())
+
+
+def _with_taken(machine: Machine, slots: Iterable[Slot], masks: Mapping[str, Sequence[int]]) -> Machine:
+    free = [slot for slot in slots if not masks[machine.machine_id][slot.gpu]]
+    return replace(machine, taken=covered(machine.taken or (0,) * machine.gpus, free)) if free else machine
+
+
+def _behind(situation: Situation, holds: Mapping[str, Hold]) -> Situation:
+    """The situation in which jobs that wait have what is free of their holds, which their queues use."""
+    if not holds:
+        return situation
+    masks, jobs = occupied(situation), {one.job_id: one for one in situation.waiting}
+    holders = [
+        _stand_in(f"hold on GPU {slot.gpu}", jobs[job_id], hold.machine_id, free, situation.now)
+        for job_id, hold in holds.items()
+        for slot in hold.slots
+        if (free := _free_of(slot, masks[hold.machine_id]))
+    ]
+    return replace(situation, running=[*situation.running, *holders])
+
+
+def _with_holds(situation: Situation, decide: Callable[[Situation], Plan]) -> Plan:
     """The plan of a policy with holds. If no job starts, or none waits for room, it is the policy's own."""
     decided = decide(situation)
-    places = _places(situation, decided) if decided.starts else []
-    if places:
-        situation = replace(situation, running=[*situation.running, *places])
-        decided = decide(situation)
+    placed = _with_places(situation, decided) if decided.starts else situation
+    if placed is not situation:
+        situation, decided = placed, decide(placed)
     heads = _heads(situation, decided) if decided.starts else []
     if not heads:
         return decided
@@ -48,19 +135,14 @@ def with_holds(situation: Situation, decide: Callable[[Situation], Plan]) -> Pla
         return replace(moves, waiting={**decided.waiting, **moves.waiting})
     busy = _busy(situation)
     holds: dict[str, Hold] = {}
-    holders: list[Running] = []
     for head in heads:
-        found = _first(head, busy, situation.now)
-        if found is not None:
-            hold, busy[hold.machine_id], free = found
-            holds[head.job_id] = hold
-            holders += [
-                stand_in(f"hold on GPU {slots[0].gpu}", head, hold.machine_id, slots, situation.now) for slots in free
-            ]
+        if found := _first(head, busy, situation.now):
+            holds[head.job_id], busy[found[0].machine_id] = found
     if not holds:
         return decided
-    kept = decide(replace(situation, running=[*situation.running, *holders]))
-    return _backfilled(situation, kept, holds, decide)
+    kept = decide(_behind(situation, holds))
+    of_heads = {job_id: str(hold) for job_id, hold in holds.items() if job_id not in kept.starts}
+    return replace(kept, waiting={**kept.waiting, **of_heads}, holds=holds)
 
 
 def _moves_for(heads: Sequence[Candidate], situation: Situation, decide: Callable[[Situation], Plan]) -> Plan | None:
@@ -97,8 +179,8 @@ def occupied(situation: Situation) -> dict[str, tuple[int, ...]]:
     return {name: one.occupied for name, one in _busy(situation).items()}
 
 
-def _places(situation: Situation, decided: Plan) -> list[Running]:
-    """Stand on what is free of the machines on which others gave way, for the winners that do not fit there yet.
+def _with_places(situation: Situation, decided: Plan) -> Situation:
+    """The situation in which winners that do not fit yet have what is free of the machines on which others gave way.
 
     The pool says a moment later than we know it that a run has stopped, and others would start there meanwhile.
     """
@@ -110,8 +192,8 @@ def _places(situation: Situation, decided: Plan) -> list[Running]:
         slots = tuple(Slot(gpu, 0, EIGHTHS_PER_GPU) for gpu in free[: one.eighths // EIGHTHS_PER_GPU])
         if slots:
             taken[one.promised] = covered(taken[one.promised], slots)
-            found.append(stand_in("place", one, one.promised, slots, situation.now))
-    return found
+            found.append(_stand_in("place", one, one.promised, slots, situation.now))
+    return replace(situation, running=[*situation.running, *found]) if found else situation
 
 
 def _heads(situation: Situation, decided: Plan) -> list[Candidate]:
@@ -180,8 +262,8 @@ class _Busy(NamedTuple):
         return None
 
 
-def _first(head: Candidate, busy: dict[str, _Busy], now: datetime) -> tuple[Hold, _Busy, list[tuple[Slot, ...]]] | None:
-    """The earliest hold for the job, its machine with the hold, and what is free of it now, by GPU."""
+def _first(head: Candidate, busy: dict[str, _Busy], now: datetime) -> tuple[Hold, _Busy] | None:
+    """The earliest hold for the job, and its machine with the hold."""
     at_last = {
         name: found
         for name, one in busy.items()
@@ -192,14 +274,13 @@ def _first(head: Candidate, busy: dict[str, _Busy], now: datetime) -> tuple[Hold
     name = min(at_last, key=lambda name: at_last[name][0])
     time, slots = at_last[name]
     before = busy[name]
-    free = [free_of(slot, before.occupied) for slot in slots]
     # For good: the next head counts on other slots.
     rest = tuple((end, tuple(one for one in held if not any(map(one.overlaps, slots)))) for end, held in before.ends)
     after = _Busy(covered(before.occupied, slots), rest)
-    return Hold(name, time, slots), after, [slots for slots in free if slots]
+    return Hold(name, time, slots), after
 
 
-def free_of(slot: Slot, occupied: Sequence[int]) -> tuple[Slot, ...]:
+def _free_of(slot: Slot, occupied: Sequence[int]) -> tuple[Slot, ...]:
     """The slot if nobody has a part of it, or else its free eighths."""
     if not occupied[slot.gpu] & slot.mask:
         return (slot,)
@@ -207,26 +288,13 @@ def free_of(slot: Slot, occupied: Sequence[int]) -> tuple[Slot, ...]:
     return tuple(one for one in eighths if not occupied[one.gpu] & one.mask)
 
 
-def stand_in(name: str, one: Candidate | Dated, machine_id: str, slots: tuple[Slot, ...], now: datetime) -> Running:
+def _stand_in(name: str, one: Candidate | Dated, machine_id: str, slots: tuple[Slot, ...], now: datetime) -> Running:
     """Stands on free slots in place of the job, so that a plan gives them to nobody."""
     eighths = sum(slot.eighths for slot in slots)
     return Running(f"{name} of {one.job_id}", one.queue, machine_id, now, eighths, slots, keeps=True)
 
 
-def _backfilled(situation: Situation, kept: Plan, holds: dict[str, Hold], decide: Callable[[Situation], Plan]) -> Plan:
-    """The plan with the jobs that end before a hold begins, in its free slots."""
-    left = [one for one in situation.waiting if one.job_id not in {*kept.starts, *kept.promises, *holds}]
-    short = [limited for one in left if (limited := _limited(one, holds, situation.now))]
-    of_heads = {job_id: str(hold) for job_id, hold in holds.items() if job_id not in kept.starts}
-    waiting = {**kept.waiting, **of_heads}
-    kept = replace(kept, waiting=waiting, holds=holds)
-    if not short:
-        return kept
-    filled = filled_up(situation, kept, short, decide)
-    return replace(filled, backfilled=frozenset(filled.starts.keys() - kept.starts.keys()))
-
-
-def filled_up(
+def _filled_up(
     situation: Situation, decided: Plan, left: Sequence[Candidate], decide: Callable[[Situation], Plan]
 ) -> Plan:
     """The plan with those of `left` that start on what is free beside those that it starts; nobody is stopped."""
@@ -243,13 +311,3 @@ def filled_up(
         waiting={job_id: why for job_id, why in decided.waiting.items() if job_id not in filled.starts},
         queues=filled.queues,
     )
-
-
-def _limited(one: Candidate, holds: dict[str, Hold], now: datetime) -> Candidate | None:
-    """The job, on the machines with holds that it leaves in time; None if there are none."""
-    if one.time_limit is None:
-        return None
-    late = {hold.machine_id for hold in holds.values() if now + one.time_limit > hold.time}
-    machines = frozenset({hold.machine_id for hold in holds.values()} - late)
-    allowed = machines if one.machines is None else machines & one.machines
-    return replace(one, machines=allowed) if allowed else None

@@ -20,9 +20,8 @@ def grown(situation: Situation, decided: Plan) -> Plan:
     if not ranges:
         return decided
     growth = _Growth(situation, decided)
-    growing = [one for one in ranges if one.job_id not in decided.backfilled]
-    while growing:
-        growing = [one for one in growing if growth.double(one)]
+    while ranges:
+        ranges = [one for one in ranges if growth.double(one)]
     return replace(decided, sizes=growth.sizes, queues=growth.states)
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from services.scheduler.fairness.backfill import with_holds
-from services.scheduler.fairness.dated import behind_dated, with_dated
+from services.scheduler.fairness.backfill import behind_dated, with_kept
 from services.scheduler.fairness.growth import grown
 from services.scheduler.fairness.kai.plan import kai_plan
 from services.scheduler.fairness.kueue.plan import kueue_plan
@@ -14,5 +13,4 @@ from services.scheduler.fairness.situation import Plan, Situation
 def plan(situation: Situation) -> Plan:
     """What the tree's policy decides. The same situation always gives the same plan."""
     decide = kueue_plan if situation.queues.policy is FairnessPolicy.KUEUE else kai_plan
-    decided = with_dated(situation, lambda one: with_holds(one, decide))
-    return grown(behind_dated(situation), decided)
+    return grown(behind_dated(situation), with_kept(situation, decide))

@@ -181,7 +181,5 @@ class Plan:
     queues: Mapping[str, QueueState] = field(default_factory=dict[str, QueueState])
     holds: Mapping[str, Hold] = field(default_factory=dict[str, Hold])
     """What is kept for some of those that wait, by job."""
-    backfilled: frozenset[str] = frozenset()
-    """Of those that start, the jobs that end before the holds of their machines begin."""
     sizes: Mapping[str, int] = field(default_factory=dict[str, int])
     """What those that start get, in eighths, if that is more than the least."""

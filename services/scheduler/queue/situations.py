@@ -398,10 +398,9 @@ class Situations:
         held = self.held()
         for hold in holds:
             held[hold.machine_id] += hold.slots
-        kept: defaultdict[str, list[Slot]] = defaultdict(list)
-        for hold in decided.holds.values():
-            kept[hold.machine_id] += hold.slots
-        dated = {gpu_type: self.kept(gpu_type) for gpu_type in {offer.gpu_type for offer in offers.values()}}
+        gpu_types = {offers[machine_id].gpu_type for machine_id in decided.starts.values() if machine_id in offers}
+        kept = [Dated(job_id, "", hold) for job_id, hold in decided.holds.items()]
+        kept += [one for gpu_type in gpu_types for one in self.kept(gpu_type)]
         placed: dict[str, Placement] = {}
         for job_id, machine_id in decided.starts.items():
             job, chosen = self._waiting.get(job_id), offers.get(machine_id)
@@ -413,10 +412,7 @@ class Situations:
             if found is None:
                 found = able[lane, chosen.gpu_type] = _able(lane, chosen.gpu_type, offers.values(), self._waiting)
             for offer in sorted(found, key=lambda offer: offer is not chosen):
-                # It ends before the hold of the machine that was chosen, and perhaps not before that of another one.
-                ends_in_time = offer is chosen and job_id in decided.backfilled
-                away = [] if ends_in_time else kept[offer.machine_id]
-                taken = [*held[offer.machine_id], *away, *_slots(self.in_front(job, offer, dated[offer.gpu_type]))]
+                taken = [*held[offer.machine_id], *_slots(self.in_front(job, offer, kept))]
                 sizes = _sizes(lane.resources, decided.sizes.get(job_id, 0))
                 slots = next(filter(None, (offer.slots_for(size, taken) for size in sizes)), ())
                 if slots:

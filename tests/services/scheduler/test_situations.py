@@ -150,7 +150,6 @@ def test_a_job_that_ends_before_one_hold_does_not_take_what_another_keeps() -> N
             "large": Hold("machine-1", START + timedelta(hours=1), whole(0)),
             "larger": Hold("machine-2", START + timedelta(seconds=1), whole(0)),
         },
-        backfilled=frozenset({short.job_id}),
     )
     assert bench.situations.placements(decided) == {}
     assert list(bench.situations.placements(replace(decided, holds={}))) == [short.job_id]
