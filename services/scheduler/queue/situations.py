@@ -195,7 +195,7 @@ class Situations:
             self._book.queues,
             self._clock.now(),
             machines,
-            [*(one for job in running for one in self._holders(job, offers)), *self._places_kept(gpu_type)],
+            [*(one for job in running for one in self._holders(job, offers)), *self._places_kept(gpu_type, jobs)],
             [self._candidate(job, gpu_type, suitable[lane_of(job)]) for job in jobs],
             further_eighths=further,
             may_stop=not fallback,
@@ -430,16 +430,17 @@ class Situations:
         end = self._clock.now() + self.dated.longest_use(job)
         return [one for one in kept if one.hold.machine_id == offer.machine_id and one.hold.time < end]
 
-    def _places_kept(self, gpu_type: str) -> list[Running]:
-        """Stand for jobs that are to start again, until they wait and take their places themselves."""
+    def _places_kept(self, gpu_type: str, listed: Iterable[Job]) -> list[Running]:
+        """Stand for jobs that are to start again, but for those that are `listed` to take their places themselves."""
         returns = self._expected()
         if not returns:
             return []
         now, machines = self._clock.now(), {job.job_id: job.machine_id for job in self._running.jobs()}
+        present = {job.job_id for job in listed}
         return [
             Running(f"place of {job_id}", one.queue, one.stop.machine_id, now, one.stop.eighths, keeps=True)
             for job_id, one in returns.items()
-            if one.gpu_type == gpu_type and job_id not in self._waiting and machines.get(job_id) != one.stop.machine_id
+            if one.gpu_type == gpu_type and job_id not in present and machines.get(job_id) != one.stop.machine_id
         ]
 
     def _expected(self) -> dict[str, _Return]:

@@ -229,6 +229,19 @@ def test_the_place_of_a_run_that_moves_is_given_to_nobody_until_it_is_back_or_to
     assert bench.situations.returning_types() == set()
 
 
+def test_the_place_of_a_run_on_a_fallback_is_not_given_to_those_that_want_that_type_while_it_waits_again() -> None:
+    bench = QueueBench(machine(1, gpu_type="MI210"))
+    job = a_queued_job(1, resources=Resources(16, least_eighths=8), fallback_gpu_types=("MI210",))
+    running = job.start(replace(LEASE, slots=whole(0)), START, "MI210")
+    bench.running.put(running)
+    bench.situations.expect_back(Stop(job.job_id, "job-009", "", StopKind.SHRINKS, LEASE.machine_id, EIGHTHS_PER_GPU))
+    bench.running.remove(LEASE.lease_id)
+    bench.waiting.put(running.retry(excused=True))
+    bench.waiting.put(a_queued_job(2, age_seconds=99, gpu_type="MI210"))
+    assert bench.situations.plan("MI210").starts == {}
+    assert bench.situations.plan("MI210", fallback=True).starts == {job.job_id: LEASE.machine_id}
+
+
 def test_a_range_on_a_machine_of_its_own_is_not_shrunk_as_its_next_attempt_gets_another_new_one() -> None:
     bench = with_gpus(8)
     for number, reuse in enumerate((Reuse.CREATE, Reuse.REUSE)):
