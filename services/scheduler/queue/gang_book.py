@@ -5,11 +5,12 @@ Nothing here is stored: it follows from rows, machines and what runs there, as w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 from servicekit.clock import Clock
 from services.scheduler.fleet.fleet import Fleet, GangSeat, WholeMachines
+from services.scheduler.fleet.machine import GIVING_BACK
 from services.scheduler.jobs.job import Job
 from services.scheduler.jobs.spec import Placement
 from services.scheduler.queue.dated_book import DatedBook
@@ -35,24 +36,35 @@ class GangBook:
         """True if machines were kept for the job when they were looked for last."""
         return job.job_id in self._in_turn.get(job.spec.gpu_type, ())
 
-    def seats(self, gpu_type: str, jobs: Sequence[Job], no_turn: NoTurn) -> list[GangSeat]:
+    def seats(self, gpu_type: str, jobs: Sequence[Job], promises: Mapping[str, str], no_turn: NoTurn) -> list[GangSeat]:
         """The machines of these jobs, all of one GPU type; each is given its own after those before it.
 
         Those that had machines kept go first, in their order, so that nobody's begin moves back for a later one.
         """
         known = self._in_turn.get(gpu_type, [])
         in_order = sorted(jobs, key=lambda job: [*known, job.job_id].index(job.job_id))
-        found = self.seats_beside(gpu_type, in_order, (), no_turn)
+        found = self.seats_beside(gpu_type, in_order, (), promises, no_turn)
         self._in_turn[gpu_type] = [seat.job_id for seat in found if seat.machine_ids]
         return found
 
     def seats_beside(
-        self, gpu_type: str, jobs: Sequence[Job], others: Sequence[GangSeat], no_turn: NoTurn
+        self,
+        gpu_type: str,
+        jobs: Sequence[Job],
+        others: Sequence[GangSeat],
+        promises: Mapping[str, str],
+        no_turn: NoTurn,
     ) -> list[GangSeat]:
-        """The machines of the jobs, in this order, after `others` have theirs. Nothing is kept for that."""
+        """The machines of the jobs, in this order, after `others` have theirs. Nothing is kept for that.
+
+        `promises` names the machines on which runs give way to jobs that wait: these have them first.
+        """
         if not jobs:
             return []
         fleet = self.with_promises(self._dated.fleet(gpu_type), others)
+        for winner in filter(None, map(self._waiting.get, promises)):
+            end = fleet.now + GIVING_BACK + self._dated.longest_use(winner)
+            fleet = fleet.promising(winner.job_id, (promises[winner.job_id],), fleet.now, end)
         before = [job for other in others if other.machine_ids and (job := self._waiting.get(other.job_id))]
         found: list[GangSeat] = []
         for job in jobs:

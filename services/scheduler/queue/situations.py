@@ -226,7 +226,7 @@ class Situations:
     def gangs(self, gpu_type: str) -> list[GangSeat]:
         """The machines for the first of each queue that takes several, or why its turn has not come."""
         jobs = [job for job in self._waiting.first_gangs(gpu_type) if self.gang_type(job) == gpu_type]
-        return self._gangs.seats(gpu_type, [job.of_type(gpu_type) for job in jobs], self._no_turn)
+        return self._gangs.seats(gpu_type, [job.of_type(gpu_type) for job in jobs], self.promises, self._no_turn)
 
     def room_for(self, seat: GangSeat) -> list[Stop]:
         """Who gives way to a job of several machines by the rules of its queue: nobody, unless all of it then starts.
@@ -263,7 +263,8 @@ class Situations:
         gangs = self._waiting.first_gangs(gpu_type)
         jobs = [job for job in gangs if gpu_type in job.spec.fallback_gpu_types and self.gang_type(job) != gpu_type]
         away, ours = {hold.machine_id for hold in holds}, [job.of_type(gpu_type) for job in jobs]
-        seats = self._gangs.seats_beside(gpu_type, ours, self.gang_seats(gpu_type), self._no_turn)
+        kept = self.gang_seats(gpu_type)
+        seats = self._gangs.seats_beside(gpu_type, ours, kept, self.promises, self._no_turn)
         return {seat.job_id: self._gangs.placements(seat) for seat in seats if away.isdisjoint(seat.machine_ids)}
 
     def _no_turn(self, job: Job, before: Iterable[Job]) -> str:

@@ -339,3 +339,18 @@ def test_it_is_said_which_limit_and_what_is_kept_before_it_holds_it_up() -> None
     first, second = life.situations.gangs("MI300X")
     assert first.why(2) == "2 whole machines are kept for it, from 00:30:00 UTC on at the latest"
     assert second.why(2) == f"queue team may have 24 GPUs of MI300X, beside what is kept for {first.job_id}"
+
+
+def test_what_others_gave_up_for_a_job_is_not_taken_by_several_machines() -> None:
+    life = busy(30, 30, 90, 90)
+    leaving, other = list(life.running.jobs())[:2]
+    life.comes(life.new_reservation(GPUS, 20 * MINUTE, 2), "red")
+    winner = life.new_job(GPUS, 30 * MINUTE)
+    life.comes(winner, "blue")
+    life.running.give_way(leaving.job_id, winner.job_id)
+    life.situations.keep_promises({winner.job_id: leaving.machine_id})
+    assert seats_of(life) == [(2, 31)], "the winner has its machine first"
+    for job in (leaving, other):
+        life.end(job)
+    life.look()
+    assert life.jobs[winner.job_id].machine_id == leaving.machine_id
