@@ -500,6 +500,7 @@ class CalendarEntry(BaseModel):
     machine_id: Annotated[
         str | None, Field(description="The machine that it has, or is likely to get; null: not started yet.")
     ]
+    more_machine_ids: Annotated[list[str], Field(description="The other machines of one that takes several.")]
     late: Annotated[bool, Field(description="It is expected to have no GPUs at its start.")]
     reservation_id: Annotated[str | None, Field(description="Null, like name and owner, if you may not see them.")]
     name: str | None

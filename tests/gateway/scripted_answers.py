@@ -489,6 +489,7 @@ ANSWERS: dict[str, Any] = {
                 "end_time": EXPIRES_AT,
                 "state": "RESERVATION_STATE_ACTIVE",
                 "machine_id": "m_1",
+                "more_machine_ids": ["m_2"],
             },
             {
                 "reservation_id": "res_02J",

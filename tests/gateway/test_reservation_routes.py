@@ -614,6 +614,7 @@ async def test_the_calendar_has_no_names_of_other_accounts(gateway: RunningGatew
         "ada",
         "m_1",
     )
+    assert own["more_machine_ids"] == ["m_2"]
     assert other == {
         "gpu_type": "MI300X",
         "gpu_count": 4,
@@ -621,6 +622,7 @@ async def test_the_calendar_has_no_names_of_other_accounts(gateway: RunningGatew
         "end_time": "2096-10-02T08:06:40Z",
         "state": "pending",
         "machine_id": None,
+        "more_machine_ids": [],
         "late": True,
         "reservation_id": None,
         "name": None,

@@ -75,7 +75,8 @@ def calendar_row(one: Fields, zone: tzinfo | None = None) -> Sequence[object]:
     whose = f"{one.get('owner')}: {one.get('name')}" if one.get("name") else "another user's"
     state = f"{one.get('state')}, late" if one.get("late") else one.get("state")
     times = (time_text(one.get(name), zone) for name in ("start_time", "end_time"))
-    return (one.get("gpu_type"), str(one.get("gpu_count") or 0), *times, state, whose, one.get("machine_id") or "")
+    machines = ", ".join([one.get("machine_id") or "", *cast("list[str]", one.get("more_machine_ids") or [])])
+    return (one.get("gpu_type"), str(one.get("gpu_count") or 0), *times, state, whose, machines)
 
 
 def _size_text(wait: Fields) -> str:

@@ -52,7 +52,7 @@ class CalendarEntry:
     job: Job
     begin: datetime
     end: datetime
-    machine_id: str
-    """Empty if the machine has yet to be started."""
+    machine_ids: tuple[str, ...]
+    """Empty if some machine has yet to be started."""
     is_late: bool = False
     """True if there will be no GPUs for it at its begin, as far as is known now."""

@@ -21,7 +21,7 @@ from services.scheduler.jobs.availability import CalendarEntry
 from services.scheduler.jobs.job import Job
 from services.scheduler.jobs.reservation import GRACE
 from services.scheduler.jobs.reservation_calendar import Booking, Calendar, Seat
-from services.scheduler.jobs.spec import Placement
+from services.scheduler.jobs.spec import Lease, Placement
 from services.scheduler.peers.pool import PoolLimits
 from services.scheduler.queue.inventory import Inventory
 from services.scheduler.queue.placement import MachineOffer, MachineStage
@@ -252,7 +252,7 @@ class DatedBook:
     def entries(self, gpu_type: str) -> list[CalendarEntry]:
         """The reservations of a type that have GPUs, or are to have them."""
         having = [
-            CalendarEntry(job, job.start_time or job.create_time, self._end_of(job), job.machine_id)
+            CalendarEntry(job, job.start_time or job.create_time, self._end_of(job), _machine_ids(job.leases))
             for job in self._running.jobs()
             if job.reservation and job.machine_gpu_type == gpu_type
         ]
@@ -263,7 +263,7 @@ class DatedBook:
             if job.spec.gpu_type != gpu_type or not job.hold_id:
                 continue
             begin, own = job.reserved.start_time or job.create_time, seats[job.job_id]
-            known = own[0].machine_id if own and all(map(self._is_known, own)) else ""
+            known = _machine_ids(own) if all(map(self._is_known, own)) else ()
             is_late = not own or own[0].begin > max(begin, self._clock.now())
             having.append(CalendarEntry(job, begin, begin + job.reserved.total, known, is_late=is_late))
         return having
@@ -356,3 +356,7 @@ class DatedBook:
         """The present, in steps: what is late or overdue need not be planned again at each look."""
         now = self._clock.now()
         return now - timedelta(seconds=now.second % STEP_SECONDS, microseconds=now.microsecond)
+
+
+def _machine_ids(those: Iterable[Lease | Seat]) -> tuple[str, ...]:
+    return tuple(one.machine_id for one in those)

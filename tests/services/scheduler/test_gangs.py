@@ -472,11 +472,18 @@ async def later_machines(data_dir: Path, **settings: Any) -> AsyncGenerator[tupl
         yield machines, clock
 
 
+async def calendar_machines(cluster: Cluster) -> list[str]:
+    """The machines of the first reservation in the calendar."""
+    found = await cluster.reservations.GetCalendar(reservations_pb2.GetCalendarRequest())
+    return sorted([found.entries[0].machine_id, *found.entries[0].more_machine_ids])
+
+
 async def test_one_that_starts_later_has_all_its_machines_then_and_pays_from_then(tmp_path: Path) -> None:
     async with later_machines(tmp_path) as (machines, clock):
         cluster = machines.cluster
         made = await machines.made(start_time=start_in(clock, HOUR))
         assert (made.state, made.hold_micros) == (STATE.RESERVATION_STATE_PENDING, 16 * PRICE)
+        assert await calendar_machines(cluster) == ["machine-a", "machine-b"]
         long = await cluster.reserve("long", gpus=1)
         short = await cluster.reserve("short", gpus=1, duration={"seconds": 1800})
         await cluster.reservation_events(short.reservation_id, "active")
@@ -488,6 +495,7 @@ async def test_one_that_starts_later_has_all_its_machines_then_and_pays_from_the
         there = await cluster.reservation(made.reservation_id)
         assert there.active_time == made.spec.start_time
         assert {node.machine_id for node in there.nodes} == {"machine-a", "machine-b"}
+        assert await calendar_machines(cluster) == ["machine-a", "machine-b"]
         for rank in range(2):
             opened = machines.session(there, rank).request
             assert (opened.end_time, opened.lasts.ToTimedelta()) == (there.expire_time, timedelta(0))

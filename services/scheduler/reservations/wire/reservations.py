@@ -170,7 +170,7 @@ def _queue_head_to_proto(head: QueueHead) -> reservations_pb2.QueueHead:
 
 def calendar_entry_to_proto(entry: CalendarEntry) -> reservations_pb2.CalendarEntry:
     """A reservation in the calendar."""
-    job = entry.job
+    job, machine_ids = entry.job, entry.machine_ids
     return reservations_pb2.CalendarEntry(
         reservation_id=job.job_id,
         account_id=job.account_id,
@@ -181,7 +181,8 @@ def calendar_entry_to_proto(entry: CalendarEntry) -> reservations_pb2.CalendarEn
         begin_time=instant_to_proto(entry.begin),
         end_time=instant_to_proto(entry.end),
         state=reservation_state_to_proto(job.reservation_state),
-        machine_id=entry.machine_id,
+        machine_id=machine_ids[0] if machine_ids else "",
+        more_machine_ids=machine_ids[1:],
         late=entry.is_late,
     )
 
