@@ -275,7 +275,7 @@ async def build(  # noqa: PLR0915 - one statement for each part
     )
     dated = DatedBook(waiting, running, inventory, clock, settings.longest_run, settings.dated_share)
     situations = Situations(book, usage, waiting, running, inventory, clock, settings.longest_run, placements, dated)
-    demand = DemandReporter(pool, waiting, inventory)
+    demand = DemandReporter(pool, waiting, inventory, dated.has_time)
     forecast = Forecast(
         waiting,
         running,

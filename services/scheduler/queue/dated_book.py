@@ -16,7 +16,7 @@ from datetime import datetime, timedelta
 
 from servicekit.clock import Clock
 from services.scheduler.fleet.fleet import Fleet
-from services.scheduler.fleet.machine import GIVING_BACK, Machine, Promise, Use
+from services.scheduler.fleet.machine import COMING, GIVING_BACK, Machine, Promise, Use
 from services.scheduler.jobs.availability import CalendarEntry
 from services.scheduler.jobs.job import Job
 from services.scheduler.jobs.reservation import GRACE
@@ -26,7 +26,7 @@ from services.scheduler.peers.pool import PoolLimits
 from services.scheduler.queue.inventory import Inventory
 from services.scheduler.queue.placement import MachineOffer, MachineStage
 from services.scheduler.queue.running import RunningJobs, slots_by_machine
-from services.scheduler.queue.waiting import WaitingJobs
+from services.scheduler.queue.waiting import Lane, WaitingJobs, lane_of
 from vocabulary.slots import EIGHTHS_PER_GPU, Slot
 
 USUAL_PREPARING = timedelta(minutes=1)
@@ -228,6 +228,19 @@ class DatedBook:
             return begin
         machines = [replace(machine, uses=()) for machine in self._machines_of(gpu_type)]
         return Calendar(machines, bookings).nearest_start(asked, max(one.end for one in bookings))
+
+    def has_time(self, lane: Lane) -> bool:
+        """False if a machine that the pool starts now is to go to others before a job of the lane would have ended.
+
+        In doubt it is True: also if machines of other types may give way, which the calendar does not count on.
+        """
+        gpu_type, ahead, dated = lane.gpu_types[0], self.jobs(), self._waiting.dated.values()
+        others = any(one.is_idle and one.gpu_type != gpu_type for one in self._inventory.offers())
+        is_open = not self.limits.machines or all(one.spec.gpu_type != gpu_type for one in ahead)
+        if others or is_open or lane in map(lane_of, dated):
+            return True
+        begin, jobs = self._now() + COMING, self._waiting.first(lane, self._waiting.lanes()[lane])
+        return self.first_start(min(jobs, key=self.longest_use), begin) == begin
 
     def longest_use(self, job: Job) -> timedelta:
         """For how long a job has its GPUs if it starts now, as far as others count on its end."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from servicekit.logging import get_logger
 from services.scheduler.jobs.resources import Reuse
@@ -26,9 +26,21 @@ MOST_OWN_MACHINES = 100
 
 
 class DemandReporter:
-    """Reports changed demand at once, and unchanged demand from time to time."""
+    """Reports changed demand at once, and unchanged demand from time to time.
 
-    def __init__(self, pool: Pool, waiting: WaitingJobs, inventory: Inventory) -> None:
+    `has_time` is False of work that would not end on a new machine before somebody else is to have it.
+    """
+
+    def __init__(
+        self,
+        pool: Pool,
+        waiting: WaitingJobs,
+        inventory: Inventory,
+        has_time: Callable[[Lane], bool] = lambda _lane: True,
+    ) -> None:
+        self._has_time = has_time
+        self._in_vain: set[Lane] = set()
+        """Those that no machine was asked for last, as they have no time on it."""
         self._pool = pool
         self._waiting = waiting
         self._inventory = inventory
@@ -64,6 +76,8 @@ class DemandReporter:
             return f"no machine with {types} can give {what}: its GPUs are not in such partitions, or not shared"
         if lane.reuse is Reuse.REUSE:
             return ""
+        if lane in self._in_vain:
+            return "what is kept for reservations that start later leaves no time on it"
         return self._blocked.get(_key(self._kind(lane)), "")
 
     def _kind(self, lane: Lane) -> WorkKind:
@@ -81,8 +95,10 @@ class DemandReporter:
     def _demand(self) -> dict[WorkKind, int]:
         """Jobs by kind. No machine is asked for in vain: the next one will be partitioned as those before it were."""
         numbers: Counter[WorkKind] = Counter()
+        self._in_vain = {lane for lane in self._waiting.lanes() if not self._has_time(lane)}
         for lane, jobs in self._waiting.lanes().items():
-            if lane.reuse is not Reuse.REUSE and self._inventory.can_have(lane.resources, lane.gpu_types):
+            can_have = self._inventory.can_have(lane.resources, lane.gpu_types)
+            if lane.reuse is not Reuse.REUSE and can_have and lane not in self._in_vain:
                 numbers[self._kind(lane)] += jobs * lane.machines
         # Ids sort by time.
         beyond = sorted((kind for kind in numbers if kind.own_job_id), key=lambda kind: kind.own_job_id)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -20,8 +21,10 @@ from wavepool.scheduler.v1.scheduler_pb2 import (
 )
 
 from services.scheduler.jobs.job import Job
+from services.scheduler.jobs.reservation import Reservation
 from services.scheduler.jobs.resources import Reuse
 from services.scheduler.jobs.spec import WorkKind
+from services.scheduler.peers.pool import PoolLimits
 from services.scheduler.queue import demand
 from services.scheduler.queue.demand import DemandReporter
 from services.scheduler.queue.inventory import Inventory
@@ -29,7 +32,8 @@ from services.scheduler.queue.ordering import Age, ranked_by
 from services.scheduler.queue.waiting import WaitingJobs
 from tests.refused_calls import refused
 from tests.services.scheduler.cluster import Cluster, is_run, until, with_gpus
-from tests.services.scheduler.jobs import a_queued_job
+from tests.services.scheduler.jobs import START, a_queued_job
+from tests.services.scheduler.queue_bench import QueueBench, machine
 from tests.services.scheduler.scripted_executor import PASSING, compiling
 
 
@@ -143,14 +147,33 @@ def with_reuse(number: int, reuse: Reuse) -> Job:
     return replace(job, spec=replace(job.spec, reuse=reuse))
 
 
+class Reports:
+    """A pool that hears what is asked for."""
+
+    kinds: Sequence[WorkKind] = ()
+
+    async def report_demand(self, jobs_by_kind: dict[WorkKind, int]) -> dict[Any, str]:
+        self.kinds = list(jobs_by_kind)
+        return {}
+
+
+async def test_no_machine_is_asked_for_if_it_would_go_to_a_reservation_before_the_work_had_ended() -> None:
+    bench, pool, soon = QueueBench(machine(1)), Reports(), START + timedelta(minutes=20)
+    bench.dated.limits = PoolLimits(machines=2)
+    for number in (1, 2):
+        later = Reservation("later", (), timedelta(hours=1), start_time=soon)
+        bench.dated.put(replace(a_queued_job(number), reservation=later))
+    reporter = DemandReporter(pool, bench.waiting, bench.inventory, bench.dated.has_time)  # pyright: ignore[reportArgumentType] - three lines of it
+    for minutes, is_asked in ((30, False), (9, True)):
+        job = a_queued_job(minutes)
+        bench.waiting.put(replace(job, spec=replace(job.spec, time_limit_seconds=minutes * 60)))
+        await reporter.report()
+        assert bool(pool.kinds) == is_asked
+        said = [reporter.blocked(lane) for lane in bench.waiting.lanes()]
+        assert said == ["" if is_asked else "what is kept for reservations that start later leaves no time on it"]
+
+
 async def test_only_so_many_new_machines_are_asked_for_at_a_time_those_of_the_oldest_jobs() -> None:
-    class Reports:
-        kinds: list[WorkKind]
-
-        async def report_demand(self, jobs_by_kind: dict[WorkKind, int]) -> dict[Any, str]:
-            self.kinds = list(jobs_by_kind)
-            return {}
-
     jobs = [with_reuse(number, Reuse.CREATE) for number in range(demand.MOST_OWN_MACHINES + 5)]
     pool = Reports()
     await DemandReporter(pool, waiting(*jobs[::-1], with_reuse(900, Reuse.REUSE)), Inventory()).report()  # pyright: ignore[reportArgumentType] - three lines of it
