@@ -69,9 +69,9 @@ def too_late(job: Job, operators_limit: timedelta, why: str = "") -> Ending:
     return Ending(JobState.CANCELLED, CANCELLED, message, DEADLINE)
 
 
-def never_possible(why: str, seconds: float) -> Ending:
-    """The end of a waiting job that no machine has been able to take for so long."""
-    message = f"Cancelled by the platform, as this has lasted for {seconds:g} s: {why} Nothing is charged."
+def never_possible(why: str) -> Ending:
+    """The end of a job that no machine can take."""
+    message = f"Cancelled by the platform: {why} Nothing is charged."
     return Ending(JobState.CANCELLED, CANCELLED, message, IMPOSSIBLE)
 
 

@@ -28,7 +28,7 @@ class Waiters(NamedTuple):
     """The jobs of a queue and GPU type that wait."""
 
     since: Sequence[datetime]
-    """When each began to wait, the earliest first; never empty."""
+    """When each began to wait, the earliest first."""
     stuck: int = 0
     """The number of them that nothing can be started for."""
     stuck_because: str = ""

@@ -83,15 +83,13 @@ def ending_after_loss(
     now: datetime,
     *,
     excused: bool = False,
-    needs_torch_in_vain: bool = False,
     deadline_missed: Ending | None = None,
     final: Ending | None = None,
 ) -> Ending | None:
     """End of a job whose attempt was lost for `reason`; None if it is retried.
 
-    An `excused` loss does not count against the job. `needs_torch_in_vain` is true if only a machine with torch can run
-    the job and there is none. `deadline_missed` is the end of a job that another attempt would be too late for.
-    `final` is its end if no attempt can help.
+    An `excused` loss does not count against the job. `deadline_missed` is the end of a job that another attempt would
+    be too late for. `final` is its end if no attempt can help.
     """
     if job.cancel_time:
         return Ending(JobState.CANCELLED, CANCELLED, "Cancelled; nothing is charged because the run was lost.")
@@ -103,8 +101,8 @@ def ending_after_loss(
             f"machine are lost{kept}. {_first_again(job.reservation, now)}"
         )
         return Ending(JobState.FAILED, INFRA_ERROR, message)
-    if final or needs_torch_in_vain:
-        return final or Ending(JobState.FAILED, INFRA_ERROR, f"{NO_TORCH} Nothing is charged.")
+    if final:
+        return final
     if excused or job.failed_attempts < max_attempts:
         return deadline_missed
     if job.reservation:

@@ -71,18 +71,24 @@ class QueueMonitor:
         return [*queue_readings(states, slowdowns(runs)), *reservation_readings(self._running.jobs(), now)]
 
     def _waiters(self) -> dict[Place, Waiters]:
-        reasons: dict[Lane, str] = {}
-        found = {place: Waiters(since) for place, since in self._waiting.since().items()}
-        for lane, jobs in self._waiting.lanes().items():
+        suited: dict[Lane, bool] = {}
+        found: dict[Place, Waiters] = {}
+        for lane, since in self._waiting.since().items():
             kind = lane._replace(queue="")
-            if kind not in reasons:
-                reasons[kind] = self._stuck_because(kind)
-            if reasons[kind]:
-                waiters = found[lane.place]
-                found[lane.place] = waiters._replace(stuck=waiters.stuck + jobs, stuck_because=reasons[kind])
+            if kind not in suited:
+                suited[kind] = self._is_suited(kind)
+            # Its users chose to wait, so nobody is alarmed.
+            if lane.waits_for_operator and not suited[kind]:
+                continue
+            reason = "" if suited[kind] else self._demand.blocked(lane)
+            before = found.get(lane.place, Waiters(()))
+            found[lane.place] = Waiters(
+                sorted([*before.since, *since]),
+                before.stuck + (len(since) if reason else 0),
+                reason or before.stuck_because,
+            )
         return found
 
-    def _stuck_because(self, lane: Lane) -> str:
-        """Why such jobs will not be served; empty if a machine that is there can do it."""
-        suits = self._inventory.suits(lane.resources, lane.gpu_types, lane.own_job_id, self._waiting)
-        return "" if suits else self._demand.blocked(lane)
+    def _is_suited(self, lane: Lane) -> bool:
+        """True if a machine that is there, or on its way, can serve such jobs."""
+        return self._inventory.suits(lane.resources, lane.gpu_types, lane.own_job_id, self._waiting)

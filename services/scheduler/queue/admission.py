@@ -277,6 +277,8 @@ class Admission:
         if job.is_pending:
             self._dated.put(job)
         else:
+            if self._explainer.is_doubtful(job):
+                self._waiting.doubtful.add(job.job_id)
             self._waiting.put(job)
         if job.reservation:
             self._forecast.reservation_is_made(job)

@@ -76,6 +76,8 @@ class DemandReporter:
             return f"no machine with {types} can give {what}: its GPUs are not in such partitions, or not shared"
         if lane.reuse is Reuse.REUSE:
             return ""
+        if why := self._waiting.hopeless.get(lane):
+            return why
         if lane in self._in_vain:
             return "what is kept for reservations that start later leaves no time on it"
         return self._blocked.get(_key(self._kind(lane)), "")
@@ -93,12 +95,13 @@ class DemandReporter:
         return next(iter([*able, *(one for one in kinds if _key(one) not in self._refused), *kinds]))
 
     def _demand(self) -> dict[WorkKind, int]:
-        """Jobs by kind. No machine is asked for in vain: the next one will be partitioned as those before it were."""
+        """Jobs by kind, without those for which a machine would be asked for in vain."""
         numbers: Counter[WorkKind] = Counter()
         self._in_vain = {lane for lane in self._waiting.lanes() if not self._has_time(lane)}
         for lane, jobs in self._waiting.lanes().items():
-            can_have = self._inventory.can_have(lane.resources, lane.gpu_types)
-            if lane.reuse is not Reuse.REUSE and can_have and lane not in self._in_vain:
+            # The next machine will be partitioned as those before it were.
+            can_be_had = self._inventory.can_have(lane.resources, lane.gpu_types) and lane not in self._waiting.hopeless
+            if lane.reuse is not Reuse.REUSE and can_be_had and lane not in self._in_vain:
                 numbers[self._kind(lane)] += jobs * lane.machines
         # Ids sort by time.
         beyond = sorted((kind for kind in numbers if kind.own_job_id), key=lambda kind: kind.own_job_id)

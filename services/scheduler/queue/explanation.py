@@ -127,6 +127,10 @@ class Explainer:
         """False for a moment after a start, and while vmpool's machines cannot be followed."""
         return self._inventory.is_complete
 
+    def is_doubtful(self, job: Job) -> bool:
+        """True if it is not known yet whether a machine can ever take the job."""
+        return not self._inventory.knows(job.spec.gpu_types)
+
     def never(self, job: Job) -> str:
         """Why no machine that there is, or that the pool may start, can give a job its GPUs, and what helps.
 

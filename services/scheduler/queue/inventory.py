@@ -131,6 +131,10 @@ class Inventory:
         modes = [self._modes.get(gpu_type) for gpu_type in gpu_types]
         return any(known is None or any(map(resources.fits, known)) for known in modes)
 
+    def knows(self, gpu_types: Collection[str]) -> bool:
+        """True if it is known what the GPUs of machines of these types can give."""
+        return self.is_complete and all(gpu_type in self._modes for gpu_type in gpu_types)
+
     def suits(self, resources: Resources, gpu_types: Collection[str], own_job_id: str, waiting: Container[str]) -> bool:
         """True if a machine that is there, or on its way, can give this once it is free.
 

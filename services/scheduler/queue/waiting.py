@@ -39,6 +39,8 @@ class Lane(NamedTuple):
     """For how long its reservations have their machines; 0 for jobs, which are short."""
     machines: int = 1
     """How many machines each of its jobs takes."""
+    waits_for_operator: bool = False
+    """Its users know that nothing can take it before an operator changes something."""
 
     @property
     def place(self) -> Place:
@@ -77,13 +79,15 @@ class WaitingJobs:
         self._jobs: dict[str, Job] = {}
         self._ranks: dict[str, Rank] = {}
         self._lanes: defaultdict[Lane, list[Rank]] = defaultdict(list)
-        self._since: defaultdict[Place, list[datetime]] = defaultdict(list)
+        self._since: defaultdict[Lane, list[datetime]] = defaultdict(list)
         self.claims: Mapping[str, Mapping[str, Claim]] = {}
         """What each queue has and may have, by GPU type and queue, as the last pass found it."""
         self.dated: dict[str, Job] = {}
         """Those that have a start of their own, and whose start is near."""
-        self.hopeless: Collection[Lane] = ()
-        """Those whose jobs no machine can ever take, as was last found: they are ahead of nobody."""
+        self.hopeless: Mapping[Lane, str] = {}
+        """Those whose jobs no machine can ever take, as was last found, and why: they are ahead of nobody."""
+        self.doubtful: set[str] = set()
+        """Those that were taken before it was known what their machines can give."""
         self.changed = asyncio.Event()
 
     def put(self, job: Job) -> None:
@@ -93,7 +97,7 @@ class WaitingJobs:
                 rank = self._ranks[job.job_id] = self._rank(job)
                 lane = lane_of(job)
                 insort(self._lanes[lane], rank)
-                insort(self._since[lane.place], job.create_time)
+                insort(self._since[lane], job.create_time)
             self._jobs[job.job_id] = job
             if job.is_dated:
                 self.dated[job.job_id] = job
@@ -104,16 +108,17 @@ class WaitingJobs:
         """Removes a job that waits no longer."""
         job = self._jobs.pop(job_id, None)
         self.dated.pop(job_id, None)
+        self.doubtful.discard(job_id)
         if job is not None:
             lane = lane_of(job)
             ranks = self._lanes[lane]
             del ranks[bisect_left(ranks, self._ranks.pop(job_id))]
             if not ranks:
                 del self._lanes[lane]
-            since = self._since[lane.place]
+            since = self._since[lane]
             del since[bisect_left(since, job.create_time)]
             if not since:
-                del self._since[lane.place]
+                del self._since[lane]
         self.changed.set()
         metrics.jobs_waiting.set(len(self._jobs))
 
@@ -135,8 +140,8 @@ class WaitingJobs:
         """The lanes that have jobs, with their number."""
         return {lane: len(ranks) for lane, ranks in self._lanes.items()}
 
-    def since(self) -> Mapping[Place, Sequence[datetime]]:
-        """When the jobs of each queue and wanted GPU type began to wait, the earliest first."""
+    def since(self) -> Mapping[Lane, Sequence[datetime]]:
+        """When the jobs of each lane began to wait, the earliest first."""
         return self._since
 
     def first(self, lane: Lane, most: int) -> list[Job]:
@@ -152,8 +157,12 @@ class WaitingJobs:
         return [self._jobs[rank.job_id] for _, rank in islice(merge(*turns), most)]
 
     def head(self, gpu_type: str) -> Job | None:
-        """The job that is likely to start first of those that want a GPU type; None if nothing waits for it."""
+        """The job that is likely to start first of those that want a GPU type; None if nothing waits for it.
+
+        One that can never start is the first only beside others of its kind.
+        """
         lanes = [lane for lane in self._lanes if lane.gpu_types[0] == gpu_type]
+        lanes = [lane for lane in lanes if lane not in self.hopeless] or lanes
         turns = (
             self._in_turn(queue, (self._lanes[lane][:1] for lane in those), self._claim(queue, (gpu_type,)), 1)
             for queue, those in self._by_queue(lanes).items()
@@ -262,4 +271,5 @@ def lane_of(job: Job) -> Lane:
         job.own_job_id,
         longest,
         spec.machines,
+        spec.waits_for_operator,
     )

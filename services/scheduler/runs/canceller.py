@@ -65,26 +65,32 @@ class Canceller:
                 log.info("a job cannot end before its deadline", extra={"job_id": job.job_id})
         for job, why in await self._impossible(now):
             with suppress(StaleJobError):
-                await uncut(self._end(job, never_possible(why, self._impossible_after.total_seconds()), [], now))
+                await uncut(self._end(job, never_possible(why), [], now))
                 log.info("no machine can take a job", extra={"job_id": job.job_id, "reason": why})
 
     async def _impossible(self, now: datetime) -> list[tuple[Job, str]]:
-        """The jobs that no machine has been able to take for long enough, and why not."""
+        """The jobs that no machine has been able to take for long enough, and why not.
+
+        One that was taken in doubt ends as soon as there is none.
+        """
         if not self._explainer.knows_machines:
             # What was impossible before is so still, as far as anybody knows.
             return []
         waiting = {lane: self._waiting.first(lane, number) for lane, number in self._waiting.lanes().items()}
         await self._explainer.ask_pool(jobs[0] for jobs in waiting.values())
         found = [(lane, jobs, why) for lane, jobs in waiting.items() if (why := self._explainer.never(jobs[0]))]
-        self._waiting.hopeless = frozenset(lane for lane, _, _ in found)
+        self._waiting.hopeless = {lane: why for lane, _, why in found}
         self._impossible_since = {lane: self._impossible_since.get(lane, now) for lane, _, _ in found}
-        return [
-            (job, why)
-            for lane, jobs, why in found
-            if now - self._impossible_since[lane] >= self._impossible_after
-            for job in jobs
-            if not job.spec.waits_for_operator
-        ]
+        seconds = self._impossible_after.total_seconds()
+        ended: list[tuple[Job, str]] = []
+        for lane, jobs, why in found:
+            if lane.waits_for_operator:
+                continue
+            if now - self._impossible_since[lane] >= self._impossible_after:
+                ended += [(job, f"as this has lasted for {seconds:g} s: {why}") for job in jobs]
+            else:
+                ended += [(job, why) for job in jobs if job.job_id in self._waiting.doubtful]
+        return ended
 
     async def cancel(self, job: Job, reason: str = "", user_id: str = "") -> Job:
         """Cancels the job and gives it as it is now: settling, asked to end, or unchanged if it is over.

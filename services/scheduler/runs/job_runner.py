@@ -15,8 +15,8 @@ from services.scheduler.config import SchedulerSettings
 from services.scheduler.fairness.situation import Stop, StopKind
 from services.scheduler.jobs.errors import StaleJobError
 from services.scheduler.jobs.job import Job
-from services.scheduler.jobs.outcome import too_late
-from services.scheduler.jobs.retries import ending_after_loss
+from services.scheduler.jobs.outcome import Ending, never_possible, too_late
+from services.scheduler.jobs.retries import NO_TORCH, ending_after_loss
 from services.scheduler.jobs.spec import Lease
 from services.scheduler.jobs.states import STARTED_STATES, WAITING_STATES, JobState
 from services.scheduler.peers.executors import ExecutorError
@@ -216,9 +216,22 @@ class JobRunner:
             return job
         return await self._after_loss(attempt, job, lost)
 
+    def _without_torch(self, job: Job, lost: AttemptLostError) -> Ending | None:
+        """The end of a job whose definition nothing here can evaluate; None if another machine may.
+
+        It is no failure of ours, or anybody could set off the alerts about those.
+        """
+        offers = self._inventory.offers()
+        if not lost.lacks_torch:
+            return None
+        if machine_with_torch(job, offers) is None:
+            return never_possible(NO_TORCH)
+        # Machines that have torch are set up alike, so they all lack the other package.
+        has_torch = any(one.has_torch for one in offers if one.machine_id == job.machine_id)
+        return never_possible(f"{str(lost).rstrip('.')}.") if has_torch else None
+
     async def _after_loss(self, attempt: LeasedAttempt, job: Job, lost: AttemptLostError) -> Job:
         reason, now = str(lost), self._clock.now()
-        in_vain = lost.lacks_torch and machine_with_torch(job, self._inventory.offers()) is None
         longest = self._settings.longest_run
         why = f" Its run was lost: {reason.rstrip('.')}."
         ending = ending_after_loss(
@@ -227,9 +240,8 @@ class JobRunner:
             self._settings.max_attempts,
             now,
             excused=lost.excused,
-            needs_torch_in_vain=in_vain,
             deadline_missed=too_late(job, longest, why) if job.spec.is_too_late(now, longest) else None,
-            final=lost.final,
+            final=lost.final or self._without_torch(job, lost),
         )
         if ending is None:
             return await self._store.move(job, job.retry(excused=lost.excused), [payloads.retrying(reason)], now)

@@ -116,10 +116,21 @@ async def test_definition_that_no_machine_can_evaluate_ends_at_once_and_condemns
     events = await cluster.events_to_end(job.job_id)
     assert kinds(events) == ["queued", "provisioning", "ended"]
     ended = events[-1].ended
-    assert (ended.state, ended.cost_micros) == (scheduler_pb2.JOB_STATE_FAILED, 0)
+    assert (ended.state, ended.cost_micros) == (scheduler_pb2.JOB_STATE_CANCELLED, 0)
     assert "make setup-torch" in ended.result.message
-    assert ended.result.details == "This machine has no torch"
     assert not any(release.machine_suspect for release in cluster.pool.releases)
+
+
+async def test_a_definition_that_needs_what_no_machine_has_beside_torch_is_tried_once(cluster: Cluster) -> None:
+    missing = "This machine has no torchao, which the problem definition needs"
+    cluster.executor.script = (finished("INFRA_ERROR", billable_seconds=0, message=missing, reason="missing_torch"),)
+    await cluster.pool.tell("machine-1", "WARM", torch_version="2.13.0")
+    await cluster.knows_machines()
+    job = await cluster.submit(problem_definition="class mine(Problem): ...")
+    ended = (await cluster.events_to_end(job.job_id))[-1].ended
+    assert (ended.state, ended.cost_micros) == (scheduler_pb2.JOB_STATE_CANCELLED, 0)
+    assert missing in ended.result.message
+    assert len(cluster.executor.requests) == 1
 
 
 async def test_definition_is_tried_again_on_a_machine_that_has_torch(cluster: Cluster) -> None:

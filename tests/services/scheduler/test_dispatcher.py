@@ -429,13 +429,18 @@ async def test_what_is_impossible_stays_so_while_machines_are_not_known(cluster:
     assert waiting.hopeless
 
 
+@pytest.mark.parametrize("was_known", [False, True], ids=["at once if it was taken in doubt", "after a while"])
 async def test_what_becomes_impossible_while_it_waits_ends_uncharged_unless_it_waits_for_the_operator(
-    tmp_path: Path,
+    tmp_path: Path, *, was_known: bool
 ) -> None:
-    async with scripted_cluster(tmp_path, impossible_after=timedelta(milliseconds=50)) as cluster:
+    wait = timedelta(milliseconds=50) if was_known else timedelta(days=1)
+    async with scripted_cluster(tmp_path, impossible_after=wait) as cluster:
         await cluster.pool.tell("machine-1", "PROVISIONING")
         await cluster.start()
         part = await cluster.submit("part", resources=HALF)
+        assert cluster.scheduler
+        if was_known:
+            cluster.scheduler.waiting.doubtful.clear()
         waits = await cluster.submit("waits", resources=HALF, machine=WAITS)
         whole = await cluster.submit("whole")
         await cluster.pool.tell("machine-1", "WARM")
@@ -444,6 +449,7 @@ async def test_what_becomes_impossible_while_it_waits_ends_uncharged_unless_it_w
         assert (last.ended.state, last.ended.cost_micros) == (scheduler_pb2.JOB_STATE_CANCELLED, 0)
         assert last.ended.result.reason == "impossible"
         assert "No machine with MI300X can give 4/8 of a GPU (partition)." in last.ended.result.message
+        assert ("as this has lasted for" in last.ended.result.message) is was_known
         assert len(cluster.billing.open_holds()) == 1
         assert (await cluster.job(waits.job_id)).spec.machine.wait_for_operator
 

@@ -167,7 +167,7 @@ def test_machines_that_the_pool_may_still_start_count_with_their_measured_times(
     assert wait_of(2, reuse=Reuse.REUSE) == (4200, 4200), "none is started for it"
     bench.waiting.put(replace(a_reservation(3, 30), create_time=START - timedelta(hours=1)))
     assert wait_of(4) == (4 + 33 * 60, 4 + 33 * 60), "the new machine goes to the one ahead"
-    bench.waiting.hopeless = [lane_of(a_reservation(3, 30))]
+    bench.waiting.hopeless = {lane_of(a_reservation(3, 30)): "it is too large"}
     assert bench.forecast.standing(a_reservation(4, 30)).position == 1, "what can never start is not ahead"
     bench.waiting.remove("job-003")
     bench.reports(machine(2, gpu_type="MI210"))

@@ -9,6 +9,7 @@ import pytest
 from google.protobuf.timestamp_pb2 import Timestamp
 from wavepool.billing.v1.alerts_pb2 import ReportReadingsRequest
 from wavepool.scheduler.v1 import metrics_pb2 as pb
+from wavepool.scheduler.v1 import scheduler_pb2
 from wavepool.scheduler.v1.metrics_pb2_grpc import MetricsServiceStub
 
 from tests.refused_calls import refused
@@ -73,6 +74,31 @@ async def test_what_waits_is_told_at_once_with_why_nothing_starts(stopped_cluste
     assert shown == {"MI210": (1, 1, 0), "MI300X": (0, 0, 1)}
     assert 0 < max(one.oldest_wait_seconds for one in answer.queues) < TIMEOUT_SECONDS
     assert answer.window_seconds == 900
+
+
+async def test_what_chose_to_wait_for_the_operator_alarms_nobody_and_is_first_in_no_line(
+    stopped_cluster: Cluster,
+) -> None:
+    cluster = stopped_cluster
+    cluster.pool.max_machines = 1
+    await cluster.start()
+    await cluster.events_to_end((await cluster.submit("first")).job_id)
+    assert cluster.scheduler
+    waiting = cluster.scheduler.waiting
+    by_choice = scheduler_pb2.MachineUse(wait_for_operator=True)
+    for asked in (scheduler_pb2.Resources(gpus=4), scheduler_pb2.Resources(fraction=0.5)):
+        await cluster.submit(str(asked), resources=asked, machine=by_choice)
+    await until(lambda: len(waiting.hopeless) == 2)
+    cluster.executor.script = [compiling(), asyncio.Event(), finished()]
+    await cluster.running("runs")
+    await cluster.submit("waits for its turn")
+    answer = await metrics(cluster).GetCurrentMetrics(pb.GetCurrentMetricsRequest())
+    assert [(one.waiting_jobs, one.stuck_jobs) for one in answer.queues] == [(1, 0)]
+    head = waiting.head("MI300X")
+    assert head
+    assert head.spec.resources.is_plain
+    assert head.spec.resources.gpus == 1
+    await until(lambda: sum(cluster.pool.demands[-1].values()) == 1)
 
 
 async def test_readings_reach_billing_and_one_that_does_not_answer_is_tried_again(stopped_cluster: Cluster) -> None:

@@ -81,13 +81,6 @@ def test_a_job_that_was_to_be_cancelled_is_not_tried_again() -> None:
     assert ending.state is JobState.CANCELLED
 
 
-def test_a_job_that_needs_torch_is_not_tried_where_there_is_none() -> None:
-    ending = ending_after_loss(a_job(), "no torch", max_attempts=3, now=START, excused=True, needs_torch_in_vain=True)
-    assert ending
-    assert ending.state is JobState.FAILED
-    assert "make setup-torch" in ending.message
-
-
 def _lost(left: timedelta = timedelta(hours=2), **changes: Any) -> Job:
     reservation = replace(Reservation("lost", (), timedelta(hours=3)), left=left)
     return a_job(1, resources=Resources(2 * EIGHTHS_PER_GPU), reservation=reservation, end_time=START, **changes)
