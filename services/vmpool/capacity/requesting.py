@@ -11,7 +11,7 @@ from servicekit.logging import get_logger
 from services.vmpool.capacity.funding import Funding
 from services.vmpool.capacity.machine_request import MachineRequest, check_against, check_request
 from services.vmpool.capacity.offer_board import OfferBoard
-from services.vmpool.capacity.scope_checks import check_scope_gpu_count
+from services.vmpool.capacity.scope_checks import check_scope_gpu_count, check_scope_spot
 from services.vmpool.capacity.sizer import Sizer
 from services.vmpool.config import VmPoolSettings
 from services.vmpool.errors import NoOfferError, PoolLimitError, RequestConflictError, StaleMachineError
@@ -59,6 +59,7 @@ class Requesting:
         asked = replace(asked, gpu_type=asked.gpu_type or self._default_gpu_type)
         asked = check_request(asked, self._gpu_types, self._providers.names)
         check_scope_gpu_count(asked.gpu_count, self._providers, asked.provider)
+        check_scope_spot(asked.spot, self._providers, asked.provider)
         async with self._sizer.one_at_a_time:
             earlier = await self._machines.of_request(asked.request_id) if asked.request_id else None
             if earlier is not None:

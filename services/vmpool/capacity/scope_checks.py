@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from services.vmpool.errors import InvalidFieldError
 from services.vmpool.machines.order_checks import check_backend, check_gpu_count
+from services.vmpool.policy.offer_choice import SpotPolicy
 from services.vmpool.providers.provider import Scope, Scoped
 from services.vmpool.providers.provider_set import ProviderSet
 
@@ -27,6 +29,18 @@ def check_scope_gpu_count(gpu_count: int, providers: ProviderSet, provider: str 
     scopes = _scopes([provider] if provider else providers.names, providers)
     if scopes is not None:
         check_gpu_count(gpu_count, field, sorted({count for scope in scopes.values() for count in scope.gpu_counts}))
+
+
+def check_scope_spot(spot: SpotPolicy | None, providers: ProviderSet, provider: str = "") -> None:
+    """Raises InvalidFieldError if `provider`, or with an empty name every provider, only has the other kind."""
+    scopes = _scopes([provider] if provider else providers.names, providers)
+    if spot in {None, SpotPolicy.AUTO} or not scopes:
+        return
+    kinds = {scope.is_spot for scope in scopes.values()}
+    if kinds == {spot is not SpotPolicy.SPOT}:
+        there = SpotPolicy.ON_DEMAND if spot is SpotPolicy.SPOT else SpotPolicy.SPOT
+        fix = f"must be {there.value}, what the providers are set up for, or left out"
+        raise InvalidFieldError("spot_policy", f"{fix}; it is {spot}")
 
 
 def longest_lived(providers: ProviderSet) -> Scope | None:

@@ -57,7 +57,7 @@ class DockerProvider:
     def __init__(self, config: DockerConfig, plan: ContainerPlan) -> None:
         self.ends_with_pool = config.ends_with_pool
         self.start_timeout = config.start_timeout
-        self.scope = Scope((config.gpu_count,), (), plan.max_duration, "VMPOOL_DOCKER_MAX_DURATION")
+        self.scope = Scope((config.gpu_count,), (), plan.max_duration, "VMPOOL_DOCKER_MAX_DURATION", is_spot=False)
         self._config = config
         self._plan = plan
         self._client: docker.DockerClient | None = None

@@ -8,6 +8,7 @@ from dataclasses import replace
 from servicekit.logging import get_logger
 from services.vmpool.errors import ProviderError
 from services.vmpool.machines.offer import Offer
+from services.vmpool.policy.offer_choice import SpotPolicy
 from services.vmpool.providers.dstack.backends import AMD, ensure_amddevcloud
 from services.vmpool.providers.dstack.client import DstackClient
 from services.vmpool.providers.dstack.config import DstackConfig
@@ -47,7 +48,9 @@ class DstackProvider:
         self.ends_with_pool = config.ends_with_pool
         self.start_timeout = timeouts.start_timeout
         self.poll_interval = timeouts.poll_interval
-        self.scope = Scope(market.gpu_counts, market.backends, config.max_duration, "VMPOOL_DSTACK_MAX_DURATION")
+        is_spot = None if market.spot_policy is SpotPolicy.AUTO else market.spot_policy is SpotPolicy.SPOT
+        life = config.max_duration, "VMPOOL_DSTACK_MAX_DURATION"
+        self.scope = Scope(market.gpu_counts, market.backends, *life, is_spot)
         self._config = config
         self._client = DstackClient(config.server)
         self._runs = Runs(self._client, config)

@@ -46,7 +46,7 @@ class LocalProvider:
 
     def __init__(self, config: LocalConfig) -> None:
         self.start_timeout = config.start_timeout
-        self.scope = Scope(tuple(config.gpu_counts))
+        self.scope = Scope(tuple(config.gpu_counts), is_spot=False)
         """This host stands in for each of the sizes of the settings."""
         self._config = config
         self._machines = config.data_dir.resolve() / "machines"

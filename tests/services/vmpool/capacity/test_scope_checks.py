@@ -1,11 +1,19 @@
 from __future__ import annotations
 
+from contextlib import nullcontext
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
-from services.vmpool.capacity.scope_checks import check_preferences, check_scope_gpu_count, longest_lived
+from services.vmpool.capacity.scope_checks import (
+    check_preferences,
+    check_scope_gpu_count,
+    check_scope_spot,
+    longest_lived,
+)
 from services.vmpool.errors import InvalidFieldError
+from services.vmpool.policy.offer_choice import SpotPolicy
 from services.vmpool.providers.provider import Scope
 from services.vmpool.providers.provider_set import ProviderSet
 from tests.services.vmpool.scripted_provider import ScriptedProvider
@@ -46,6 +54,27 @@ def test_machines_of_a_size_that_nobody_has_are_refused() -> None:
 def test_a_provider_that_tells_no_scope_could_have_anything() -> None:
     check_preferences(["mars"], 8, pool(HOST, None))
     check_scope_gpu_count(8, pool(HOST, None), "p1")
+
+
+ONLY_SPOT, NO_SPOT = replace(HOST, is_spot=True), replace(HOST, is_spot=False)
+
+
+@pytest.mark.parametrize(
+    ("spot", "scopes", "there"),
+    [
+        (SpotPolicy.SPOT, (NO_SPOT, NO_SPOT), "must be on-demand"),
+        (SpotPolicy.ON_DEMAND, (ONLY_SPOT,), "must be spot"),
+        (SpotPolicy.SPOT, (NO_SPOT, CLOUDS), ""),
+        (SpotPolicy.SPOT, (NO_SPOT, None), ""),
+        (SpotPolicy.AUTO, (NO_SPOT,), ""),
+        (None, (ONLY_SPOT,), ""),
+    ],
+)
+def test_a_kind_of_machine_that_no_provider_ever_has_is_refused_and_not_asked_for_again(
+    spot: SpotPolicy | None, scopes: tuple[Scope | None, ...], there: str
+) -> None:
+    with pytest.raises(InvalidFieldError, match=there) if there else nullcontext():
+        check_scope_spot(spot, pool(*scopes))
 
 
 DAY = Scope(gpu_counts=(1,), longest_life=timedelta(hours=24), life_setting="VMPOOL_DAY")
