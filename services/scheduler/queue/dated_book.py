@@ -307,10 +307,11 @@ class DatedBook:
         Idle machines of other types give way.
         """
         wanted = set(gpu_types)
-        if self.limits.starts and wanted.isdisjoint(self.limits.starts):
+        unpaid = self.limits.never_paid
+        if not any(one not in unpaid and (not self.limits.starts or one in self.limits.starts) for one in wanted):
             return 0
         staying = sum(offer.gpu_type in wanted or not offer.is_idle for offer in self._inventory.offers())
-        lanes = self._waiting.lanes().items()
+        lanes = [(lane, jobs) for lane, jobs in self._waiting.lanes().items() if lane not in self._waiting.hopeless]
         others = sum(jobs * lane.machines for lane, jobs in lanes if wanted.isdisjoint(lane.gpu_types))
         return max(0, self.limits.machines - staying - others)
 

@@ -166,6 +166,10 @@ class Explainer:
         why = "" if may_be_there else self._dated.never_paid(job.spec.gpu_types)
         return f"No machine with {' or '.join(job.spec.gpu_types)} can be paid for: {why}." if why else ""
 
+    def hopeless(self, job: Job) -> str:
+        """Why no machine can ever take the job, or be paid for; empty if one may."""
+        return self.never(job) or self.never_paid(job)
+
     def head(self, gpu_type: str) -> QueueHead | None:
         """The first in line for a GPU type, and why it waits; None if nothing waits for it."""
         job = self._waiting.head(gpu_type)
@@ -177,6 +181,8 @@ class Explainer:
 
     def _public_reason(self, job: Job) -> str:
         """Why a job waits, for people who may not know whose it is. The policies' own reasons name jobs."""
+        if unpaid := self.never_paid(job):
+            return unpaid
         offers = self._usable(job)
         if at_hand := self._at_hand(job, offers):
             return at_hand[0]

@@ -78,7 +78,7 @@ class Canceller:
             return []
         waiting = {lane: self._waiting.first(lane, number) for lane, number in self._waiting.lanes().items()}
         await self._explainer.ask_pool(jobs[0] for jobs in waiting.values())
-        found = [(lane, jobs, why) for lane, jobs in waiting.items() if (why := self._explainer.never(jobs[0]))]
+        found = [(lane, jobs, why) for lane, jobs in waiting.items() if (why := self._explainer.hopeless(jobs[0]))]
         self._waiting.hopeless = {lane: why for lane, _, why in found}
         self._impossible_since = {lane: self._impossible_since.get(lane, now) for lane, _, _ in found}
         seconds = self._impossible_after.total_seconds()

@@ -429,6 +429,22 @@ async def test_what_is_impossible_stays_so_while_machines_are_not_known(cluster:
     assert waiting.hopeless
 
 
+async def test_what_cannot_be_paid_for_any_more_ends_unless_it_waits_for_the_operator(tmp_path: Path) -> None:
+    async with scripted_cluster(tmp_path, impossible_after=timedelta(milliseconds=50)) as cluster:
+        await cluster.start()
+        await cluster.knows_machines()
+        waits = await cluster.submit("waits", gpu_type="MI210", machine=WAITS)
+        job = await cluster.submit("job", gpu_type="MI210")
+        cluster.pool.never_paid = {"MI210": "$0.00 of the machine budget is left"}
+        *_, last = await cluster.events_to_end(job.job_id)
+        assert last.ended.result.reason == "impossible"
+        assert "No machine with MI210 can be paid for: $0.00 of" in last.ended.result.message
+        await until(lambda: not any(cluster.pool.demands[-1].values()))
+        head = (await cluster.availability("MI210")).queue_head
+        assert head.reason == "No machine with MI210 can be paid for: $0.00 of the machine budget is left."
+        assert (await cluster.job(waits.job_id)).state == scheduler_pb2.JOB_STATE_QUEUED
+
+
 @pytest.mark.parametrize("was_known", [False, True], ids=["at once if it was taken in doubt", "after a while"])
 async def test_what_becomes_impossible_while_it_waits_ends_uncharged_unless_it_waits_for_the_operator(
     tmp_path: Path, *, was_known: bool

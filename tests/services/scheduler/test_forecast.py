@@ -174,6 +174,11 @@ def test_machines_that_the_pool_may_still_start_count_with_their_measured_times(
     assert wait_of(2) == (4, 4), "an idle one of another type gives way"
     bench.waiting.put(a_queued_job(5, gpu_type="MI250X"))
     assert wait_of(2) == (4200, 4200), "one that waits for another type has the last one"
+    bench.waiting.hopeless = {lane_of(a_queued_job(5, gpu_type="MI250X")): "there is none"}
+    assert wait_of(2) == (4, 4), "but not if it can never start"
+    bench.dated.limits = PoolLimits(2, starts=known, never_paid={"MI300X": "$0.00 is left"})
+    assert wait_of(2) == (4200, 4200), "none can be paid for"
+    bench.dated.limits = PoolLimits(2, starts=known)
     bench.waiting.remove("job-005")
     bench.forecast = Forecast(
         bench.waiting, bench.running, bench.inventory, bench.clock, bench.book, bench.dated, None, lambda _: "no money"
