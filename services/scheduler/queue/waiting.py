@@ -148,11 +148,12 @@ class WaitingJobs:
         """The first jobs of a lane, in order."""
         return [self._jobs[rank.job_id] for rank in self._lanes[lane][:most]]
 
-    def in_turn(self, most: int) -> list[Job]:
-        """The first jobs of all queues, in the order in which they are likely to start."""
+    def in_turn(self, most: int, *, able: bool = False) -> list[Job]:
+        """The first jobs of all queues, or those `able` to start, in the order in which they are likely to start."""
+        wanted = [lane for lane in self._lanes if not (able and lane in self.hopeless)]
         turns = [
             self._in_turn(queue, (self._lanes[lane][:most] for lane in lanes), self._claim(queue, lanes[0].gpu_types))
-            for queue, lanes in self._by_queue(self._lanes).items()
+            for queue, lanes in self._by_queue(wanted).items()
         ]
         return [self._jobs[rank.job_id] for _, rank in islice(merge(*turns), most)]
 

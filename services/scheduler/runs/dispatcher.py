@@ -180,7 +180,7 @@ class Dispatcher:
 
     def _next_jobs(self) -> list[Job]:
         """The first waiting jobs that no limit holds back, those first that others give way to."""
-        jobs = self._waiting.in_turn(ASKED_FOR_AT_ONCE)
+        jobs = self._waiting.in_turn(ASKED_FOR_AT_ONCE, able=True)
         promised = [job for job_id in self._situations.promises if (job := self._waiting.get(job_id))]
         return self._situations.askable(list({job.job_id: job for job in [*promised, *jobs]}.values()))
 

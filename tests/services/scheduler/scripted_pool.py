@@ -39,6 +39,7 @@ class ScriptedPool(vmpool_pb2_grpc.VmPoolServiceServicer):
         """Of the machines that have executors of their own."""
         self.live: set[str] = set()
         self.releases: list[vmpool_pb2.ReleaseLeaseRequest] = []
+        self.refused_jobs: set[str] = set()
         self.demands: list[dict[str, int]] = []
         self.granted: list[vmpool_pb2.AcquireLeaseRequest] = []
         self.renewals: list[timedelta] = []
@@ -120,6 +121,7 @@ class ScriptedPool(vmpool_pb2_grpc.VmPoolServiceServicer):
     ) -> vmpool_pb2.AcquireLeaseResponse:
         if self.refusal:
             self.refused += 1
+            self.refused_jobs.add(request.job_id)
             await context.abort(self.refusal, "scripted refusal")
         key = (request.job_id, request.attempt)
         if len(request.placements) > 1:

@@ -91,7 +91,8 @@ async def test_what_chose_to_wait_for_the_operator_alarms_nobody_and_is_first_in
     await until(lambda: len(waiting.hopeless) == 2)
     cluster.executor.script = [compiling(), asyncio.Event(), finished()]
     await cluster.running("runs")
-    await cluster.submit("waits for its turn")
+    cluster.pool.refusal = grpc.StatusCode.RESOURCE_EXHAUSTED
+    behind = await cluster.submit("waits for its turn")
     answer = await metrics(cluster).GetCurrentMetrics(pb.GetCurrentMetricsRequest())
     assert [(one.waiting_jobs, one.stuck_jobs) for one in answer.queues] == [(1, 0)]
     head = waiting.head("MI300X")
@@ -99,6 +100,8 @@ async def test_what_chose_to_wait_for_the_operator_alarms_nobody_and_is_first_in
     assert head.spec.resources.is_plain
     assert head.spec.resources.gpus == 1
     await until(lambda: sum(cluster.pool.demands[-1].values()) == 1)
+    await until(lambda: bool(cluster.pool.refused_jobs))
+    assert cluster.pool.refused_jobs == {behind.job_id}, "the pool takes what it refuses for demand"
 
 
 async def test_readings_reach_billing_and_one_that_does_not_answer_is_tried_again(stopped_cluster: Cluster) -> None:
