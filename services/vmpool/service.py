@@ -17,12 +17,12 @@ from servicekit.rpc.proto_of import proto_of
 from services.vmpool.capacity.lease_acquisition import LeaseAcquisition
 from services.vmpool.capacity.offering import offering_of
 from services.vmpool.capacity.requesting import Requesting
-from services.vmpool.capacity.scope_checks import longest_lived
+from services.vmpool.capacity.scope_checks import check_scope_size, longest_lived
 from services.vmpool.capacity.sizer import Sizer
 from services.vmpool.config import VmPoolSettings
 from services.vmpool.errors import InvalidFieldError, LeaseNotFoundError
 from services.vmpool.lifecycle.tunnels import Tunnels
-from services.vmpool.machines.lease import Holder, Lease, PlacedRequest
+from services.vmpool.machines.lease import Holder, Lease, LeaseRequest, PlacedRequest
 from services.vmpool.machines.machine import Halt
 from services.vmpool.machines.order_checks import check_gpu_type
 from services.vmpool.policy.demand_board import DemandBoard
@@ -52,6 +52,7 @@ from services.vmpool.wire.operators import (
     offering_to_proto,
     stopped_to_proto,
 )
+from vocabulary.slots import gpus_for
 
 Context = grpc.aio.ServicerContext[object, object]
 
@@ -79,6 +80,9 @@ class VmPoolServicer(vmpool_pb2_grpc.VmPoolServiceServicer):
         wanted, caller = lease_request_from_proto(request, self.settings), current_caller()
         if caller.name and wanted.holder is Holder.RESERVATION:
             raise InvalidFieldError("holder", "must be LEASE_HOLDER_JOB: only the scheduler makes reservations")
+        if caller.name and isinstance(wanted, LeaseRequest):
+            # Our scheduler refuses its users what can never be had, and its jobs may wait for the operator.
+            check_scope_size(gpus_for(wanted.eighths), self.providers)
         wanted = replace(wanted, job_id=caller.own(wanted.job_id))
         if isinstance(wanted, PlacedRequest):
             grants = await self.leasing.place(wanted)

@@ -288,6 +288,7 @@ def test_another_service_has_no_part_in_what_is_not_its_own(others: Others) -> N
     wanted = vmpool_pb2.AcquireLeaseRequest(job_id="job-3", gpu_type="MI300X", eighths=8)
     for_people = vmpool_pb2.AcquireLeaseRequest(holder=vmpool_pb2.LEASE_HOLDER_RESERVATION)
     for_people.MergeFrom(wanted)
+    too_large = vmpool_pb2.AcquireLeaseRequest(job_id="job-4", gpu_type="MI300X", eighths=8, gpus=8)
     settle = billing_pb2.SettleChargeRequest(hold_id=hold.hold_id, idempotency_key="end-2")
     for call, message, code in (
         (others.painters_pool.ReleaseLease, release, grpc.StatusCode.NOT_FOUND),
@@ -304,6 +305,7 @@ def test_another_service_has_no_part_in_what_is_not_its_own(others: Others) -> N
             grpc.StatusCode.PERMISSION_DENIED,
         ),
         (others.pool.AcquireLease, for_people, grpc.StatusCode.INVALID_ARGUMENT),
+        (others.pool.AcquireLease, too_large, grpc.StatusCode.INVALID_ARGUMENT),
     ):
         with pytest.raises(grpc.RpcError) as refused:
             call(message)

@@ -31,6 +31,14 @@ def check_scope_gpu_count(gpu_count: int, providers: ProviderSet, provider: str 
         check_gpu_count(gpu_count, field, sorted({count for scope in scopes.values() for count in scope.gpu_counts}))
 
 
+def check_scope_size(gpus: int, providers: ProviderSet) -> None:
+    """Raises InvalidFieldError if no provider can ever have a machine with so many GPUs or more."""
+    scopes = _scopes(providers.names, providers) or {}
+    most = max((count for scope in scopes.values() for count in scope.gpu_counts), default=gpus)
+    if gpus > most:
+        raise InvalidFieldError("gpus", f"must be at most {most}, as no machine here ever has more; it is {gpus}")
+
+
 def check_scope_spot(spot: SpotPolicy | None, providers: ProviderSet, provider: str = "") -> None:
     """Raises InvalidFieldError if `provider`, or with an empty name every provider, only has the other kind."""
     scopes = _scopes([provider] if provider else providers.names, providers)

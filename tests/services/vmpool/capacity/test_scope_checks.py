@@ -9,6 +9,7 @@ import pytest
 from services.vmpool.capacity.scope_checks import (
     check_preferences,
     check_scope_gpu_count,
+    check_scope_size,
     check_scope_spot,
     longest_lived,
 )
@@ -54,6 +55,13 @@ def test_machines_of_a_size_that_nobody_has_are_refused() -> None:
 def test_a_provider_that_tells_no_scope_could_have_anything() -> None:
     check_preferences(["mars"], 8, pool(HOST, None))
     check_scope_gpu_count(8, pool(HOST, None), "p1")
+
+
+def test_more_gpus_than_any_machine_can_have_are_refused() -> None:
+    check_scope_size(2, pool(CLOUDS, HOST))
+    check_scope_size(8, pool(HOST, None))
+    with pytest.raises(InvalidFieldError, match=r"^gpus: must be at most 1, as no machine here ever has more; it is 2"):
+        check_scope_size(2, pool(HOST, HOST))
 
 
 ONLY_SPOT, NO_SPOT = replace(HOST, is_spot=True), replace(HOST, is_spot=False)
