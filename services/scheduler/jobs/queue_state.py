@@ -114,9 +114,8 @@ def reservation_readings(jobs: Iterable[Job], now: datetime) -> list[Reading]:
         minutes = max(0.0, (end - now) / _MINUTE)
         labels = {"account": job.account_id, "reservation": job.job_id}
         details = {"name": job.reserved.name, "minutes": f"{minutes:.0f}"}
-        crossed = [
-            name for least, name in readings.RESERVATION_WARNINGS.items() if job.reserved.total > least * _MINUTE
-        ]
+        most = job.reserved.most_left
+        crossed = [name for least, name in readings.RESERVATION_WARNINGS.items() if most > least * _MINUTE]
         found += [Reading(name, minutes, labels, details) for name in crossed]
     return found
 

@@ -296,6 +296,17 @@ class Reservation(Sessions, Asked):
         return (self.start_time or self.active_time) + self.total if self.active_time else None
 
     @property
+    def most_left(self) -> timedelta:
+        """The most time that it has had left since it was active: at its beginning, or after an extension."""
+        if self.active_time is None or self.expire_time is None:
+            return _NOTHING
+        end, most = self.expire_time, _NOTHING
+        for one in reversed(self.extensions):
+            most = max(most, end - max(one.time, self.active_time))
+            end -= one.duration
+        return max(most, end - self.active_time)
+
+    @property
     def longest_lease(self) -> timedelta:
         """For how long its machine is leased: nobody who is silent for an hour ends it early."""
         return self.total + GRACE + SILENCE_AFTER_END + LONGEST_PREPARING

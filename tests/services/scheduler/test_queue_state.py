@@ -19,7 +19,7 @@ from services.scheduler.jobs.queue_state import (
     reservation_counts,
     reservation_readings,
 )
-from services.scheduler.jobs.reservation import Reservation
+from services.scheduler.jobs.reservation import Extension, Reservation
 from services.scheduler.jobs.reservation_states import ReservationState
 from services.scheduler.jobs.states import JobState
 from tests.services.scheduler.jobs import a_job
@@ -101,6 +101,31 @@ def test_a_reservation_has_readings_of_the_warnings_that_it_crosses_while_it_run
     reserved = Reservation("train", (), timedelta(minutes=minutes), active_time=NOW)
     found = reservation_readings([a_job().changed(reservation=reserved)], NOW + timedelta(minutes=1))
     assert [one.name for one in found] == [readings.RESERVATION_WARNINGS[least] for least in crossed]
+
+
+@pytest.mark.parametrize(
+    ("minutes", "extended", "crossed"),
+    [
+        (6, [(3, 10)], [5]),
+        (6, [(3, 10), (4, 10)], [15, 5]),
+        (20, [(18, 2)], [15, 5]),
+        (20, [(18, 40)], [30, 15, 5]),
+        (14, [(-1, 2)], [15, 5]),
+    ],
+)
+def test_an_extension_crosses_no_warning_that_it_does_not_reach_beyond(
+    minutes: int, extended: list[tuple[int, int]], crossed: list[int]
+) -> None:
+    added = [Extension(timedelta(minutes=more), NOW + timedelta(minutes=at), "usr_1", f"{at}") for at, more in extended]
+    reserved = Reservation("train", (), timedelta(minutes=minutes), tuple(added), active_time=NOW)
+    found = reservation_readings([a_job().changed(reservation=reserved)], NOW + timedelta(minutes=19))
+    assert [one.name for one in found] == [readings.RESERVATION_WARNINGS[least] for least in crossed]
+
+
+def test_a_dated_reservation_that_begins_late_crosses_only_what_is_left_of_its_time() -> None:
+    reserved = Reservation("train", (), timedelta(minutes=20), start_time=NOW, active_time=NOW + timedelta(minutes=8))
+    [found] = reservation_readings([a_job().changed(reservation=reserved)], NOW + timedelta(minutes=9))
+    assert found.name == readings.RESERVATION_WARNINGS[5]
 
 
 def test_reservations_are_counted_by_type_and_state_without_those_that_are_over() -> None:
