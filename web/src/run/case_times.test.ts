@@ -12,7 +12,8 @@ test("half an interval is what a time is known within", () => {
 test.each([
   ["VALID", 0.04, "53.4 ± 2.1 µs"],
   ["UNSTABLE", 0.79, "53 ± 42 µs"],
-  ["UNPROVEN", 0.04, "53 µs"],
+  ["UNPROVEN", 0.04, "–"],
+  ["INVALID", 0.04, "–"],
   ["VALID", null, "53.4 µs"],
 ] as const)("a %s time of a list within %s is %s", (timing, interval, shown) => {
   expect(listedMean({ runtime_ms: 0.0534, runtime_interval: interval, timing_status: timing })).toBe(shown);

@@ -22,9 +22,9 @@ export function known(one: Times, value: number | null | undefined): string {
   return within(value, ((value ?? 0) * halfOf(one)) / (one.runtime_ms ?? Number.NaN));
 }
 
-// The mean time of a submission in a list, with the interval that its own page has. What is only claimed has none.
+// The mean time of a submission in a list, with the interval that its own page has. What is only claimed is none.
 export function listedMean({ runtime_ms: ms, runtime_interval: interval, timing_status: timing }: Mean): string {
-  return listed(ms, timing === "VALID", isMeasured({ timing }) ? interval : null);
+  return listed(isMeasured({ timing }) ? ms : null, timing === "VALID", interval);
 }
 
 // Final results have no samples; those of the events before have up to 100.
