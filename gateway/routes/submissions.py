@@ -104,7 +104,7 @@ async def get_submission(
     return overseen_submission_of(job) if is_private else shared_submission_of(job)
 
 
-@router.patch("/{submission_id}", responses=problems(404))
+@router.patch("/{submission_id}", responses=problems(403, 404))
 async def update_submission(
     submission_id: str, body: SubmissionChange, account: TheSubmitter, gateway: TheGateway
 ) -> Submission:

@@ -89,9 +89,11 @@ async def job_of(
 
 
 async def update(upstreams: Upstreams, caller: Caller, job_id: str, change: SubmissionChange) -> Job:
-    """Changes a job of an account that the caller may see."""
+    """Changes a job of the caller, or of a team that the caller manages."""
     request = UpdateJobRequest(
         account_ids=sorted(caller.visible_account_ids),
+        managed_account_ids=sorted(caller.managed_account_ids),
+        user_id=caller.user_id,
         job_id=job_id,
         name=change.name,
         visibility=change.visibility.number if change.visibility else None,

@@ -108,6 +108,7 @@ ERROR_MAP: dict[type[Exception], grpc.StatusCode] = {
     errors.NotComparableError: grpc.StatusCode.FAILED_PRECONDITION,
     errors.ReservationNotFoundError: grpc.StatusCode.NOT_FOUND,
     errors.NotYoursError: grpc.StatusCode.PERMISSION_DENIED,
+    errors.NotYourSubmissionError: grpc.StatusCode.PERMISSION_DENIED,
     errors.KeyOpensNothingError: grpc.StatusCode.NOT_FOUND,
     errors.DiskNotFoundError: grpc.StatusCode.NOT_FOUND,
     errors.DiskExistsError: grpc.StatusCode.ALREADY_EXISTS,

@@ -19,6 +19,7 @@ from tests.gateway.documented import check_event
 from tests.gateway.job_events import ACCEPTED, STEPS, ended, event, provisioning, queued
 from tests.gateway.refusals import refusal
 from tests.gateway.running_gateway import DEADLINE_SECONDS, RunningGateway
+from tests.gateway.scripted_services import USER_TOKEN
 from tests.job_specs import job_spec
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -75,6 +76,7 @@ def documents_in(text: str) -> list[Any]:
 
 async def test_owner_names_and_shares_a_submission(gateway: RunningGateway) -> None:
     gateway.services.scheduler.put_job(SPEC)
+    gateway.services.identity.managed[USER_TOKEN] = ["acc_team"]
     assert (await gateway.http.get(f"{PATH}/job_1")).json()["visibility"] == "private"
     for body, name, visibility in (
         ({"visibility": "public"}, "v3", "public"),
@@ -86,6 +88,8 @@ async def test_owner_names_and_shares_a_submission(gateway: RunningGateway) -> N
         assert (changed.status_code, changed.json()["name"], changed.json()["visibility"]) == (200, name, visibility)
     shown = (await gateway.http.get(f"{PATH}/job_1")).json()
     assert (shown["own"], shown["visibility"]) == (True, "private")
+    asked = gateway.calls["UpdateJob"][-1]
+    assert (asked.user_id, asked.managed_account_ids) == ("user_user", ["acc_team"])
 
 
 async def test_a_change_that_cannot_be_is_refused_with_the_fix(gateway: RunningGateway) -> None:

@@ -91,6 +91,15 @@ class NotYoursError(SchedulerError):
         )
 
 
+class NotYourSubmissionError(SchedulerError):
+    """The submission is another user's, and the caller may neither name nor share it."""
+
+    def __init__(self, job_id: str) -> None:
+        super().__init__(
+            f"{job_id} is another user's: only that user and managers of the team may name or share it. Ask one of them."
+        )
+
+
 class KeyOpensNothingError(SchedulerError):
     """No reservation that people can log in to has the key; or none of this name, if `host` is given."""
 

@@ -21,7 +21,7 @@ from services.scheduler.peers.billing import Billing
 from services.scheduler.queue.admission import Admission
 from services.scheduler.runs.canceller import Canceller
 from services.scheduler.runs.watcher import JobChanges, Watcher
-from services.scheduler.service.visible_job import ended_job, visible_job
+from services.scheduler.service.visible_job import ended_job, job_to_change, visible_job
 from services.scheduler.store.job_reader import JobReader
 from services.scheduler.store.job_store import JobStore
 from services.scheduler.wire import messages as wire
@@ -142,7 +142,7 @@ class SchedulerServicer(scheduler_pb2_grpc.SchedulerServiceServicer):
     ) -> scheduler_pb2.UpdateJobResponse:
         """Changes a job's name, or who may see it."""
         changes = wire.labels_from_proto(request)
-        job = await visible_job(self._store, request.account_ids, request.job_id)
+        job = await job_to_change(self._store, request)
         return scheduler_pb2.UpdateJobResponse(job=wire.job_to_proto(await self._store.label(job, changes)))
 
     async def ListProblems(

@@ -5,8 +5,15 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Protocol
 
+from wavepool.scheduler.v1.scheduler_pb2 import UpdateJobRequest
+
 from servicekit.logging import get_logger
-from services.scheduler.jobs.errors import JobNotFoundError, NotYoursError, ReservationNotFoundError
+from services.scheduler.jobs.errors import (
+    JobNotFoundError,
+    NotYoursError,
+    NotYourSubmissionError,
+    ReservationNotFoundError,
+)
 from services.scheduler.jobs.job import Job
 from services.scheduler.jobs.states import OVER_STATES, UNSEEN_STATES
 from services.scheduler.store.job_store import JobStore
@@ -69,6 +76,16 @@ async def ended_job(store: JobStore, request: JobRequest) -> Job:
     return job
 
 
+async def job_to_change(store: JobStore, request: UpdateJobRequest) -> Job:
+    """The job, as `visible_job`, if the caller may name and share it; raises NotYourSubmissionError, too."""
+    job = await visible_job(store, request.account_ids, request.job_id)
+    asker, thing = _asker(request), Belonging(job.user_id, job.account_id)
+    standing = standing_of(asker, thing)
+    if standing is None or not may(Right.CHANGE, standing, thing):
+        raise NotYourSubmissionError(job.job_id)
+    return job
+
+
 async def visible_in_queue(store: JobStore, account_ids: Collection[str], job_id: str) -> Job:
     """The job, as `visible_job`, or a reservation's; raises JobNotFoundError."""
     job = await _visible(store, account_ids, job_id)
@@ -82,8 +99,7 @@ async def reservation_for(store: JobStore, request: ReservationRequest, right: R
 
     What others than its owner do is logged, as a line of the audit.
     """
-    user_id: str = getattr(request, "user_id", "")
-    asker = Asker(user_id, request.account_ids, getattr(request, "managed_account_ids", ()))
+    asker = _asker(request)
     job = await _visible(store, asker.account_ids, request.reservation_id)
     if job is None or not job.reservation:
         raise ReservationNotFoundError(request.reservation_id)
@@ -96,9 +112,14 @@ async def reservation_for(store: JobStore, request: ReservationRequest, right: R
     if not may(right, standing, thing):
         raise NotYoursError(job.job_id, disk.name if disk and standing is Standing.MANAGER else "")
     if right is not Right.SEE and standing is not Standing.OWNER:
-        who = {"by": user_id, "standing": standing, "owner": job.user_id}
+        who = {"by": asker.user_id, "standing": standing, "owner": job.user_id}
         log.info("audit: a reservation of another user", extra={"reservation_id": job.job_id, "right": right, **who})
     return job
+
+
+def _asker(request: ReservationRequest | UpdateJobRequest) -> Asker:
+    managed = getattr(request, "managed_account_ids", ())
+    return Asker(getattr(request, "user_id", ""), request.account_ids, managed)
 
 
 async def _visible(store: JobStore, account_ids: Collection[str], job_id: str) -> Job | None:

@@ -191,7 +191,9 @@ async def test_a_list_has_the_jobs_that_compare_with_one_and_no_others(cluster: 
 async def test_jobs_of_others_are_compared_if_they_are_shared_and_the_caller_wants_that(cluster: Cluster) -> None:
     mine = await ended(store(cluster), 1, cases={"a": 1.0})
     others = await ended(store(cluster), 2, cases={"a": 1.0}, account_id="account-2")
-    change = UpdateJobRequest(account_ids=["account-2"], job_id=others.job_id, visibility=VISIBILITY_LINK)
+    change = UpdateJobRequest(
+        account_ids=["account-2"], job_id=others.job_id, user_id=others.user_id, visibility=VISIBILITY_LINK
+    )
     await cluster.api.UpdateJob(change)
     pair = pb.CompareJobsRequest(account_ids=["account-1"], base_job_id=others.job_id, other_job_id=mine.job_id)
     await refused(rankings(cluster).CompareJobs(pair), grpc.StatusCode.NOT_FOUND)

@@ -327,6 +327,7 @@ async def test_job_is_named_and_shared_by_its_account_alone(cluster: Cluster) ->
     change.account_ids[:] = ["account-2"]
     await refused(cluster.api.UpdateJob(change), grpc.StatusCode.NOT_FOUND)
     change.account_ids[:] = [ACCOUNT]
+    change.user_id = job.user_id
     changed = (await cluster.api.UpdateJob(change)).job
     assert (changed.visibility, changed.spec.name) == (scheduler_pb2.VISIBILITY_LINK, "v3")
     seen = (await cluster.api.GetJob(as_another)).job
@@ -336,6 +337,20 @@ async def test_job_is_named_and_shared_by_its_account_alone(cluster: Cluster) ->
     for wrong in ({"name": "x" * 101}, {"name": "a\0"}, {"visibility": 9}):
         asked = scheduler_pb2.UpdateJobRequest(account_ids=[ACCOUNT], job_id=job.job_id, **cast("Any", wrong))
         await refused(cluster.api.UpdateJob(asked), grpc.StatusCode.INVALID_ARGUMENT, field=next(iter(wrong)))
+
+
+async def test_another_members_submission_is_named_and_shared_by_managers_of_the_team_alone(cluster: Cluster) -> None:
+    job = await cluster.submit()
+    change = scheduler_pb2.UpdateJobRequest(
+        account_ids=[ACCOUNT, "own"], job_id=job.job_id, user_id="bob", visibility=scheduler_pb2.VISIBILITY_PUBLIC
+    )
+    for managed in ([], ["own"]):
+        change.managed_account_ids[:] = managed
+        await refused(cluster.api.UpdateJob(change), grpc.StatusCode.PERMISSION_DENIED)
+    seen = await cluster.api.GetJob(scheduler_pb2.GetJobRequest(account_ids=[ACCOUNT], job_id=job.job_id))
+    assert seen.job.visibility == scheduler_pb2.VISIBILITY_PRIVATE
+    change.managed_account_ids[:] = [ACCOUNT]
+    assert (await cluster.api.UpdateJob(change)).job.visibility == scheduler_pb2.VISIBILITY_PUBLIC
 
 
 async def test_job_of_another_account_is_not_found(cluster: Cluster) -> None:
