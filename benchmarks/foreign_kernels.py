@@ -7,9 +7,13 @@ folder that it includes in their places, as a submission is one file:
 - run, if it is a whole program,
 - compiled, otherwise. Of a Python file the HIP source of its load_inline call is compiled.
 
+Headers in folders named `include` are not sent: they are libraries, which other files use.
+
 Each line of the table is an end, with its cause and a file that has it, and how many of its files AMD's compiler takes,
-refuses, or did not say (the gfx942 report). A `crash` is of a compiler or of the judge, and is always our fault: the
-exit status is 1 if there is one. Public repositories are good folders; nothing of theirs belongs into ours.
+refuses, or did not say (the gfx942 report). A file is refused rightly if AMD's compiler refuses it, too, if it is
+Python whose kernels cannot be lifted, or if it needs several GPUs or a library that is no part of ROCm. A `crash` is of
+a compiler or of the judge, and is always our fault: the exit status is 1 if there is one. Public repositories are good
+folders; nothing of theirs belongs into ours.
 """
 
 from __future__ import annotations
@@ -42,39 +46,69 @@ _NAMED = re.compile(r"(?://|#)\s*(?:problem:\s*)?([a-z0-9-]+)\s*(?:;|$)")
 _MAIN = re.compile(r"^\s*(?:int|auto)\s+main\s*\(", re.MULTILINE)
 _NOTE = re.compile(r"^note: ([^\n]+)", re.MULTILINE)
 _ERROR = re.compile(r"error: ([^\n]+)")
-_ENDS = ("accepted", "ran", "compiled", "refused", "another verdict", "crash")
+_CONDITION = re.compile(r"^[ \t]*#[ \t]*(if|endif)")
+_GUARD = re.compile(r"\s*(?:(?://[^\n]*|/\*.*?\*/)\s*)*#[ \t]*ifndef[ \t]+(\w+)\s+#[ \t]*define[ \t]+\1\b", re.DOTALL)
+_ONCE = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+once\b", re.MULTILINE)
+_OF_NO_ROCM = re.compile(r"several GPUs|no part of HIP|not on the cpu device|^note: cu")
+_RIGHT = ("accepted", "ran", "compiled", "refused rightly")
+_ENDS = (*_RIGHT, "refused", "another verdict", "crash")
 
 
 def sources(folder: Path, every: int) -> Iterator[Path]:
     """Every so many of the files with kernels, in the order of their names."""
-    files = (path for path in sorted(folder.rglob("*")) if path.suffix in _SUFFIXES and path.is_file())
+    files = (
+        path
+        for path in sorted(folder.rglob("*"))
+        if path.suffix in _SUFFIXES and path.is_file() and not _is_of_a_library(path.relative_to(folder))
+    )
     with_kernels = [path for path in files if _KERNEL.search(path.read_bytes().decode(errors="replace"))]
     yield from with_kernels[::every]
+
+
+def _is_of_a_library(path: Path) -> bool:
+    return path.suffix in _HEADERS and "include" in path.parts
 
 
 class OwnHeaders:
     """The headers of a folder, to be put in the places where its files include them."""
 
     def __init__(self, folder: Path) -> None:
+        self._folder = folder
         self._by_name: dict[str, list[Path]] = defaultdict(list)
         for path in sorted(folder.rglob("*")):
             if path.suffix in _HEADERS and path.is_file():
                 self._by_name[path.name].append(path)
 
-    def one_file(self, path: Path, seen: set[Path] | None = None) -> str:
-        """The text of a file with the headers of the folder that it includes, each once."""
-        there = {path} if seen is None else seen
+    def one_file(self, path: Path) -> str:
+        """The text of a file with the headers of the folder that it includes, each once.
 
-        def text_of(include: re.Match[str]) -> str:
-            found = self._find(path, include[1])
-            if found is None:
-                return _in_hips_folder(include)
-            if found in there:
-                return ""
-            there.add(found)
-            return self.one_file(found, there)
+        A header that is included under a condition comes again where it is included next.
+        """
+        return self._expanded(path, {path})
 
-        return _INCLUDE.sub(text_of, path.read_bytes().decode(errors="replace"))
+    def _expanded(self, path: Path, there: set[Path]) -> str:
+        text = path.read_bytes().decode(errors="replace")
+        depth = -1 if _GUARD.match(text) else 0
+        lines: list[str] = []
+        for line in text.splitlines(keepends=True):
+            if found := _CONDITION.match(line):
+                depth += 1 if found[1] == "if" else -1
+            lines.append(_INCLUDE.sub(lambda include: self._in_place(path, include, there, depth), line))  # noqa: B023  used in it
+        return "".join(lines)
+
+    def _in_place(self, path: Path, include: re.Match[str], there: set[Path], depth: int) -> str:
+        found = self._find(path, include[1])
+        if found is None:
+            return _in_hips_folder(include)
+        if found in there:
+            return ""
+        inside = there if depth <= 0 else set(there)
+        inside.add(found)
+        text = self._expanded(found, inside)
+        if not _ONCE.search(text):
+            return text
+        name = re.sub(r"\W", "_", f"ONCE_{found.relative_to(self._folder)}")
+        return f"#ifndef {name}\n#define {name}\n{_ONCE.sub('', text)}\n#endif\n"
 
     def _find(self, path: Path, name: str) -> Path | None:
         if (toolchain.PACKAGE / "include" / name).is_file():
@@ -83,7 +117,7 @@ class OwnHeaders:
         if beside.is_file():
             return beside
         # Build files say where it is, and we do not read them.
-        ends = [one for one in self._by_name[Path(name).name] if one.as_posix().endswith(f"/{name}")]
+        ends = [one for one in self._by_name[Path(name).name] if one.as_posix().endswith(f"/{Path(name)}")]
         return ends[0] if len(ends) == 1 else None
 
 
@@ -122,7 +156,8 @@ def end_of(finished: Finished, expected: str) -> tuple[str, str]:
     if finished.verdict not in {Verdict.COMPILE_ERROR, Verdict.FORBIDDEN_SOURCE, Verdict.FORBIDDEN_LIBRARY}:
         return "another verdict", f"{finished.verdict} {finished.reason}".strip()
     if note := _NOTE.search(finished.details):
-        return "refused", _shared(note[1].partition(": ")[2] or note[1])
+        end = "refused rightly" if _OF_NO_ROCM.search(note[0]) else "refused"
+        return end, _shared(note[1].partition(": ")[2] or note[1])
     error = _ERROR.search(finished.details)
     return "refused", _shared(error[1] if error else finished.message)
 
@@ -143,7 +178,7 @@ async def _sent(path: Path, headers: OwnHeaders, context: RunContext) -> tuple[s
     try:
         job, expected = _job(path, headers, context)
     except NotLiftedError as error:
-        return "refused", f"Python: {_shared(str(error))}", "did not say"
+        return "refused rightly", f"Python: {_shared(str(error))}", "did not say"
     reports: list[IsaReport] = []
 
     def note(event: Event) -> None:
@@ -151,7 +186,9 @@ async def _sent(path: Path, headers: OwnHeaders, context: RunContext) -> tuple[s
             reports.append(event.isa)
 
     finished = await run(job, context, note)
-    return *end_of(finished, expected), _amds_word(finished.isa or next(iter(reports), None))
+    word = _amds_word(finished.isa or next(iter(reports), None))
+    end, cause = end_of(finished, expected)
+    return "refused rightly" if (end, word) == ("refused", "refuses") else end, cause, word
 
 
 async def _main(folder: Path, every: int, *, verbose: bool) -> int:
@@ -177,7 +214,8 @@ def table(folder: Path, found: dict[tuple[str, str], list[tuple[Path, str]]]) ->
             said = f"{words['takes']:>9} {words['refuses']:>7} {words['did not say']:>6}"
             example = files[0][0].relative_to(folder)
             yield f"{len(files):>5} {said}  {end}{f': {cause}' if cause else ''} ({example})"
-    yield f"{sum(map(len, found.values())):>5} files"
+    right = sum(len(files) for (end, _), files in found.items() if end in _RIGHT)
+    yield f"{sum(map(len, found.values())):>5} files, {right} of them as they should"
 
 
 def main() -> int:

@@ -38,6 +38,18 @@ def test_a_header_that_two_places_of_the_folder_have_stays_included(tmp_path: Pa
     assert OwnHeaders(folder).one_file(folder / "a" / "main.cu") == "#include <one.h>"
 
 
+def test_a_header_comes_again_behind_a_condition_under_which_it_came_first(tmp_path: Path) -> None:
+    twice = '#if OTHER\n#include "./b.h"\n#endif\n#include <b.h>\n#include <b.h>\n'
+    guarded = f"#ifndef A_H\n#define A_H\n{twice}#endif\n"
+    folder = _folder(tmp_path, main_hip='#include "a.h"\n__global__ void k() {}\n', a_h=guarded)
+    _folder(folder, b_h="#pragma once\nint b;\n", include__only_hpp="__global__ void library() {}")
+    assert list(sources(folder, 1)) == [folder / "main.hip"]
+    once = "#ifndef ONCE_b_h\n#define ONCE_b_h\n\nint b;\n\n#endif\n\n"
+    assert OwnHeaders(folder).one_file(folder / "main.hip") == (
+        f"#ifndef A_H\n#define A_H\n#if OTHER\n{once}#endif\n{once}\n#endif\n\n__global__ void k() {{}}\n"
+    )
+
+
 def test_files_with_the_same_cause_are_one_line(tmp_path: Path) -> None:
     text = "solution.hip:{}:1: error: no '{}'\nnote: {}: write it as C++\n"
     ends = [
@@ -47,8 +59,10 @@ def test_files_with_the_same_cause_are_one_line(tmp_path: Path) -> None:
         end_of(Finished(Verdict.INFRA_ERROR, "", "The judge itself failed"), "ran"),
         end_of(Finished(Verdict.RUNTIME_ERROR, "", "", reason="early_exit"), "ran"),
         end_of(Finished(Verdict.ACCEPTED, "", ""), "ran"),
+        end_of(Finished(Verdict.COMPILE_ERROR, "", "", "note: rccl/rccl.h: this joins several GPUs\n"), "ran"),
     ]
-    assert [end for end, _ in ends] == ["refused", "refused", "crash", "crash", "another verdict", "ran"]
+    assert [end for end, _ in ends[:6]] == ["refused", "refused", "crash", "crash", "another verdict", "ran"]
+    assert ends[6] == ("refused rightly", "this joins several GPUs")
     assert ends[0] == ends[1] == ("refused", "write it as C++")
     assert ends[4][1] == "RUNTIME_ERROR early_exit"
     found = {
@@ -58,5 +72,5 @@ def test_files_with_the_same_cause_are_one_line(tmp_path: Path) -> None:
     assert list(table(tmp_path, found))[1:] == [
         "    1         0       0      1  ran (c)",
         "    2         1       1      0  refused: write it as C++ (a)",
-        "    3 files",
+        "    3 files, 1 of them as they should",
     ]
