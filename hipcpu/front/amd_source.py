@@ -44,6 +44,7 @@ _QUALIFIERS = frozenset(("volatile", "__volatile__", "__volatile", "inline", "__
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r"}
 _NEW_LINE = re.compile(r"\\?\r?\n")
 _AMD_REGISTERS = re.compile(r"[=+&]*(?:[vsa]|\{[vsa][\d\[].*\})$")
+_CLOBBERED = re.compile(r"[vsa](?:\d+|\[\d+:\d+\])|vcc|exec|scc|m0")
 _COMMENT = re.compile(r"/\*.*?\*/|(?:;|//)[^\n]*", re.DOTALL)
 _VARIABLE = re.compile(r"\bwp_\d+\b")
 _LABEL = "llvm.amdgcn."
@@ -123,7 +124,7 @@ def _replacement(text: str, tokens: Sequence[_Token], at: int) -> tuple[str, int
         return f'{word}("{_PREFIX}{_label(template)}")', end, LABELS_HEADER
     if not any(literal):
         return None
-    new = _translated(text, template, sections[1:3], waits_only=not all(literal))
+    new = _translated(text, template, sections[1:], waits_only=not all(literal))
     return (new, end, _ASSEMBLY_HEADER) if new is not None else None
 
 
@@ -197,7 +198,10 @@ def _translated(text: str, template: str, sections: Sequence[Sequence[_Token]], 
     inputs = _operands(text, sections[1]) if len(sections) > 1 else []
     lines = [line.strip() for line in _COMMENT.sub("", template.replace("%%", "%")).splitlines()]
     instructions = [line for line in lines if line]
-    if not instructions and not any(_AMD_REGISTERS.match(each.constraint) for each in [*outputs, *inputs]):
+    # Nothing but names of registers reserves them.
+    clobbered = any(_CLOBBERED.fullmatch(_content(one)) for one in (sections[2] if len(sections) > 2 else ()))  # noqa: PLR2004
+    is_amds = clobbered or any(_AMD_REGISTERS.match(each.constraint) for each in [*outputs, *inputs])
+    if not instructions and not is_amds:
         return None
     if not all(map(is_wait if waits_only else is_amd, instructions)):
         return None

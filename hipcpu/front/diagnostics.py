@@ -52,6 +52,19 @@ _NO_MEANING = (
         "HIP's headers are in the folder `hip`: include it as <hip/...>",
     ),
     (
+        re.compile(r"no (?:member|template) named '\w+' in (?:'at::Tensor'|namespace '(?:at|torch|c10)')"),
+        "of torch's C++ there are tensors, with sizes, strides and memory, and nothing that computes: write a kernel",
+    ),
+    (
+        re.compile(r"(?<=')(?:rccl/[\w.]+|nccl\.h|rocshmem/[\w./]+|nvshmem\w*\.h|mpi\.h)(?=' file not found)"),
+        "this joins several GPUs, and a submission runs in one process on one GPU",
+    ),
+    (
+        re.compile(r"(?<=')ck/config\.h(?=' file not found)"),
+        "Composable Kernel's build makes this header, from ck/config.h.in: put its lines into the source",
+    ),
+    (re.compile(r"(?<=')omp\.h(?=' file not found)"), "host code has no OpenMP: use std::thread, or a plain loop"),
+    (
         re.compile(r"(?<=')(?:helper_\w+|nvtx3/\w+|nvToolsExt|roctracer/\w+|cuda/ptx)(?:\.h\w*)?(?=')"),
         "this header is no part of HIP: drop it, with what it was for",
     ),
@@ -67,18 +80,24 @@ _NO_MEANING = (
     (re.compile(r"\b__cluster_dims__\b"), "clusters of blocks exist only on NVIDIA's GPUs: launch a plain grid"),
     (
         re.compile(
-            r"\b(?:rocblas|hipblas|hipblaslt|miopen|hipfft|rocfft|rocsolver|rocsparse|hipsparse|cublas|cudnn|cutlass|ck)\b[\w/.]*"
+            r"\b(?:rocblas|hipblas|hipblaslt|miopen|hipfft|rocfft|rocsolver|rocsparse|hipsparse|cublas|cudnn|cutlass)\b[\w/.]*"
+            r"|(?<=')ck(?:_tile)?/(?!config\.h')[\w/.]+(?=' file not found)"
             r"|(?<=')(?:cu|hip|roc)(?:blas|dnn|fft|solver|sparse)\w*\.h(?=')"
         ),
         "vendor libraries are not available on the cpu device",
     ),
     (
-        re.compile(r"(?<=')rocwmma/[\w/.]*|\brocwmma::\w+"),
+        re.compile(r"(?<=')rocwmma/[\w/.]*(?=' file not found)|(?<=undeclared identifier ')rocwmma(?=')"),
         (
-            "rocWMMA runs only on the MI300X, and the report for gfx942 takes it where its headers are: multiply tiles "
-            "with the matrix builtins, __builtin_amdgcn_mfma_*, which run here too"
+            "rocWMMA's headers are not here, as Debian's package lacks `rocwmma/internal`: put them into the source, "
+            "or multiply tiles with the matrix builtins, __builtin_amdgcn_mfma_*, which run here too"
         ),
     ),
+)
+_MISSING = re.compile(r"(?<=')[^'\n]+(?=' file not found)")
+_ONE_FILE = (
+    "this header is not on the cpu device, which has those of HIP, CUDA and the C++ library: a submission is one file, "
+    "so drop it, or put what you need of it into the source"
 )
 _ROCM_LIBRARY = re.compile(r"(?<=')(?:cub|hipcub|rocprim|thrust)/[\w./]*|\b(?:cub|hipcub|rocprim|thrust)::\w+")
 _NO_ROCM = (
@@ -117,7 +136,7 @@ def hints(text: str, why_no_rocm: str = "") -> list[str]:
     for pattern, reason in (*_NO_MEANING, *rocm):
         for match in pattern.finditer(text):
             found.setdefault(f"{match[0]}: {reason}")
-    return list(found)
+    return list(found) or [f"{name}: {_ONE_FILE}" for name in dict.fromkeys(_MISSING.findall(text))]
 
 
 def assembly_error(source: str, code: str) -> str:

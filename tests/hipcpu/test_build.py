@@ -13,6 +13,7 @@ import pytest
 
 from hipcpu import toolchain
 from hipcpu.build import main
+from hipcpu.front.diagnostics import hints
 
 _FLASH_ATTENTION = ("check.h", "flash_attention.hip")
 _KERNEL = "__global__ void k(float* p) { p[threadIdx.x] = 1; }\n"
@@ -159,7 +160,7 @@ def test_classic_mistake_gets_a_hint(
         ("nvcuda::wmma::fragment<nvcuda::wmma::accumulator, 16, 16, 16, float> c;", "these are NVIDIA's matrix units"),
         ("k<<<1, 1>>>(p);", "HIP has no dynamic parallelism: launch from `solution`"),
         ("p[0] = __CUDA_ARCH__;", "the device is not NVIDIA's: test it with #ifdef"),
-        ("p[0] = rocwmma::mem_row_major;", "rocwmma::mem_row_major: rocWMMA runs only on the MI300X"),
+        ("p[0] = rocwmma::mem_row_major;", "rocwmma: rocWMMA's headers are not here"),
         ("hipMemAllocNodeParams q; hipGraphAddMemAllocNode(0, 0, 0, 0, &q);", "hipMalloc before the graph is made"),
         ("hipGraphAddBatchMemOpNode(0, 0, 0, 0, 0);", "has all but memory nodes, semaphores, operation batches"),
     ],
@@ -189,6 +190,23 @@ def test_a_header_that_is_not_there_is_refused_with_what_to_do(
     assert _build(tmp_path, f"#include <{header}>\nint main() {{}}") == 1
 
     assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        ("fatal error: 'rccl/rccl.h' file not found", ["rccl/rccl.h: this joins several GPUs"]),
+        ("fatal error: 'omp.h' file not found", ["omp.h: host code has no OpenMP"]),
+        ("fatal error: 'ck/config.h' file not found", ["ck/config.h: Composable Kernel's build makes"]),
+        ("fatal error: 'ck/ck.hpp' file not found", ["ck/ck.hpp: vendor libraries are not available"]),
+        ("fatal error: 'vulkan/vulkan.h' file not found", ["vulkan/vulkan.h: this header is not on the cpu device"]),
+        ("error: no member named 'sum' in 'at::Tensor'", ["no member named 'sum' in 'at::Tensor': of torch's C++"]),
+        # What a source has of its own is not missing.
+        ("error: no matching function for call to 'rocwmma::mma_sync'\nnote: ck::index_t", []),
+    ],
+)
+def test_what_is_missing_is_told_from_what_is_wrong(error: str, said: list[str]) -> None:
+    assert [hint[: len(part)] for hint, part in zip(hints(error), said, strict=True)] == said
 
 
 @pytest.mark.parametrize("is_there", [False, True])

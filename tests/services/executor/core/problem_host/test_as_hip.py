@@ -37,7 +37,7 @@ torch::Tensor relu(torch::Tensor a) {
             (const float*)a.data_ptr<scalar_t>(), (float*)out.data_ptr<scalar_t>(), a.numel());
     });
     C10_CUDA_CHECK(cudaGetLastError());
-    return out;
+    return out.to(a.scalar_type());
 }
 PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def("forward", &relu, "relu"); }
 \"\"\"
