@@ -19,15 +19,6 @@ from problems.kit.definition import Problem, SizeSet
 from problems.library.catalogue import CatalogueError
 from problems.library.variants import UnknownElementTypeError, variant_of
 from servicekit.settings.plugins import BrokenPluginError, UnknownPluginError
-from services.executor.core.certify.command import (
-    QUICK_RUNS,
-    QUICK_SAMPLE,
-    RUNS,
-    Request,
-    certify,
-    certify_step,
-    choice_of,
-)
 from services.executor.core.check.side_by_side import share_machine
 from services.executor.core.commands.bench import BAD_USAGE, INFRASTRUCTURE, bench
 from services.executor.core.commands.command_line import parser
@@ -111,6 +102,16 @@ def _read_files(chosen: argparse.Namespace) -> None:
 
 
 def _certify(chosen: argparse.Namespace, words: Sequence[str]) -> int:
+    # Other commands start without it, which is quicker.
+    from services.executor.core.certify.command import (  # noqa: PLC0415
+        QUICK_RUNS,
+        QUICK_SAMPLE,
+        RUNS,
+        Request,
+        certify,
+        choice_of,
+    )
+
     device_named(chosen.device)
     sandbox_setting(chosen.sandbox)
     rules(chosen.forbidden)
@@ -160,6 +161,8 @@ async def _run(chosen: argparse.Namespace, options: Options, parent: int) -> int
     if task is not None:
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
     if chosen.command == "certify":
+        from services.executor.core.certify.command import certify_step  # noqa: PLC0415 - as above
+
         return await certify_step(chosen.step, options, chosen.runs, chosen.parent)
     if chosen.command == "lint":
         return await lint(chosen.slugs, await open_context(options))
