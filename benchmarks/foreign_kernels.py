@@ -49,7 +49,7 @@ _ERROR = re.compile(r"error: ([^\n]+)")
 _CONDITION = re.compile(r"^[ \t]*#[ \t]*(if|endif)")
 _GUARD = re.compile(r"\s*(?:(?://[^\n]*|/\*.*?\*/)\s*)*#[ \t]*ifndef[ \t]+(\w+)\s+#[ \t]*define[ \t]+\1\b", re.DOTALL)
 _ONCE = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+once\b", re.MULTILINE)
-_OF_NO_ROCM = re.compile(r"several GPUs|no part of HIP|not on the cpu device|^note: cu")
+_OF_NO_ROCM = re.compile(r"several GPUs|no part of HIP|^note: cu|^note: (?!hip|roc)\S+: this header is not on")
 _RIGHT = ("accepted", "ran", "compiled", "refused rightly")
 _ENDS = (*_RIGHT, "refused", "another verdict", "crash")
 

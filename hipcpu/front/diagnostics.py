@@ -63,6 +63,10 @@ _NO_MEANING = (
         re.compile(r"(?<=')ck/config\.h(?=' file not found)"),
         "Composable Kernel's build makes this header, from ck/config.h.in: put its lines into the source",
     ),
+    (
+        re.compile(r"(?<=')hip/hiprtc\.h(?=' file not found)"),
+        "nothing is compiled while a submission runs: put the kernel into the source",
+    ),
     (re.compile(r"(?<=')omp\.h(?=' file not found)"), "host code has no OpenMP: use std::thread, or a plain loop"),
     (
         re.compile(r"(?<=')(?:helper_\w+|nvtx3/\w+|nvToolsExt|roctracer/\w+|cuda/ptx)(?:\.h\w*)?(?=')"),
@@ -95,10 +99,7 @@ _NO_MEANING = (
     ),
 )
 _MISSING = re.compile(r"(?<=')[^'\n]+(?=' file not found)")
-_ONE_FILE = (
-    "this header is not on the cpu device, which has those of HIP, CUDA and the C++ library: a submission is one file, "
-    "so drop it, or put what you need of it into the source"
-)
+_ONE_FILE = "this header is not on the cpu device: drop it, or put what you need of it into the source"
 _ROCM_LIBRARY = re.compile(r"(?<=')(?:cub|hipcub|rocprim|thrust)/[\w./]*|\b(?:cub|hipcub|rocprim|thrust)::\w+")
 _NO_ROCM = (
     "{}; without them the cpu device has, of hipCUB, Block-, Warp- and DeviceReduce, Block-, Warp- and DeviceScan, "

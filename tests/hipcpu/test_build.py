@@ -197,6 +197,7 @@ def test_a_header_that_is_not_there_is_refused_with_what_to_do(
     [
         ("fatal error: 'rccl/rccl.h' file not found", ["rccl/rccl.h: this joins several GPUs"]),
         ("fatal error: 'omp.h' file not found", ["omp.h: host code has no OpenMP"]),
+        ("fatal error: 'hip/hiprtc.h' file not found", ["hip/hiprtc.h: nothing is compiled while"]),
         ("fatal error: 'ck/config.h' file not found", ["ck/config.h: Composable Kernel's build makes"]),
         ("fatal error: 'ck/ck.hpp' file not found", ["ck/ck.hpp: vendor libraries are not available"]),
         ("fatal error: 'vulkan/vulkan.h' file not found", ["vulkan/vulkan.h: this header is not on the cpu device"]),
