@@ -5,33 +5,88 @@
 
 #include "wavepool/qualifiers.h"
 
+// HIP's own templates: float4 is HIP_vector_type<float, 4>, which is specialised below. rocWMMA specialises
+// HIP_vector_base for types and sizes of its own.
+template <class T, unsigned N> struct HIP_vector_base {
+    typedef T Native_vec_ __attribute__((ext_vector_type(N)));
+    Native_vec_ data;
+    HIP_vector_base() = default;
+    template <class... U, std::enable_if_t<sizeof...(U) == N && (std::is_same<U, T>::value && ...), int> = 0>
+    __host__ __device__ constexpr HIP_vector_base(U... all) : data{all...} {}
+};
+template <class T, unsigned N> struct HIP_vector_type : HIP_vector_base<T, N> {
+    typedef T value_type;
+    using HIP_vector_base<T, N>::data;
+    using typename HIP_vector_base<T, N>::Native_vec_;
+    HIP_vector_type() = default;
+    template <class... U, std::enable_if_t<sizeof...(U) == N && (std::is_convertible<U, T>::value && ...), int> = 0>
+    __host__ __device__ constexpr HIP_vector_type(U... all) : HIP_vector_base<T, N>{static_cast<T>(all)...} {}
+    template <class U, std::enable_if_t<(N > 1) && std::is_convertible<U, T>::value, int> = 0>
+    __host__ __device__ explicit HIP_vector_type(U each) {
+        for (unsigned at = 0; at < N; ++at) data[at] = static_cast<T>(each);
+    }
+#define WP_OPERATOR(OP)                                                                                     \
+    __host__ __device__ HIP_vector_type& operator OP##=(const HIP_vector_type& b) noexcept {                \
+        data OP##= b.data;                                                                                  \
+        return *this;                                                                                       \
+    }                                                                                                       \
+    friend __host__ __device__ HIP_vector_type operator OP(HIP_vector_type a, const HIP_vector_type& b) {   \
+        return a OP##= b;                                                                                   \
+    }
+    WP_OPERATOR(+) WP_OPERATOR(-) WP_OPERATOR(*) WP_OPERATOR(/) WP_OPERATOR(%)
+    WP_OPERATOR(&) WP_OPERATOR(|) WP_OPERATOR(^) WP_OPERATOR(<<) WP_OPERATOR(>>)
+#undef WP_OPERATOR
+    __host__ __device__ HIP_vector_type& operator++() noexcept { return *this += HIP_vector_type(T(1)); }
+    __host__ __device__ HIP_vector_type& operator--() noexcept { return *this -= HIP_vector_type(T(1)); }
+    __host__ __device__ HIP_vector_type operator++(int) noexcept { HIP_vector_type old = *this; ++*this; return old; }
+    __host__ __device__ HIP_vector_type operator--(int) noexcept { HIP_vector_type old = *this; --*this; return old; }
+    __host__ __device__ HIP_vector_type operator-() const noexcept { HIP_vector_type a = *this; a.data = -a.data; return a; }
+    __host__ __device__ HIP_vector_type operator~() const noexcept { HIP_vector_type a = *this; a.data = ~a.data; return a; }
+    friend __host__ __device__ bool operator==(const HIP_vector_type& a, const HIP_vector_type& b) {
+        for (unsigned at = 0; at < N; ++at)
+            if (!(a.data[at] == b.data[at])) return false;
+        return true;
+    }
+    friend __host__ __device__ bool operator!=(const HIP_vector_type& a, const HIP_vector_type& b) { return !(a == b); }
+};
+
+template <class V> struct wp_vector_size : std::integral_constant<int, 0> {};
+
 // x, y, z and w are plain members, so `{1, 2}`, `(&v.x)[i]` and `reinterpret_cast<float4*>` work as on a GPU. `data` is
-// all of them as one of clang's vectors, as HIP has it for vectors of 1, 2 and 4.
+// all of them as one of clang's vectors, as HIP has it for vectors of 1, 2 and 4; `v.data[i] = x` works, too.
 #define WP_DATA(T, N)                                                                                       \
     typedef T Native_vec_ __attribute__((ext_vector_type(N)));                                              \
-    __declspec(property(get = wp_get_data, put = wp_set_data)) Native_vec_ data;                            \
-    __host__ __device__ inline Native_vec_ wp_get_data() const { return __builtin_bit_cast(Native_vec_, *this); } \
-    __host__ __device__ inline void wp_set_data(Native_vec_ all) { __builtin_memcpy(this, &all, sizeof all); }
+    typedef Native_vec_ wp_data_ __attribute__((may_alias, aligned(alignof(T))));                           \
+    __declspec(property(get = wp_get_data, put = wp_set_data)) wp_data_ data;                               \
+    __host__ __device__ inline wp_data_& wp_get_data() { return *reinterpret_cast<wp_data_*>(this); }       \
+    __host__ __device__ inline const wp_data_& wp_get_data() const {                                        \
+        return *reinterpret_cast<const wp_data_*>(this);                                                    \
+    }                                                                                                       \
+    __host__ __device__ inline void wp_set_data(Native_vec_ all) { wp_get_data() = all; }
 #define WP_VECTOR(T, NAME, ALIGN2, ALIGN4)                                                                  \
-    struct NAME##1 {                                                                                        \
+    template <> struct HIP_vector_type<T, 1> {                                                              \
         typedef T value_type;                                                                               \
         T x;                                                                                                \
         WP_DATA(T, 1)                                                                                       \
     };                                                                                                      \
-    struct alignas(ALIGN2) NAME##2 {                                                                        \
+    template <> struct alignas(ALIGN2) HIP_vector_type<T, 2> {                                              \
         typedef T value_type;                                                                               \
         T x, y;                                                                                             \
         WP_DATA(T, 2)                                                                                       \
     };                                                                                                      \
-    struct NAME##3 {                                                                                        \
+    template <> struct HIP_vector_type<T, 3> {                                                              \
         typedef T value_type;                                                                               \
         T x, y, z;                                                                                          \
     };                                                                                                      \
-    struct alignas(ALIGN4) NAME##4 {                                                                        \
+    template <> struct alignas(ALIGN4) HIP_vector_type<T, 4> {                                              \
         typedef T value_type;                                                                               \
         T x, y, z, w;                                                                                       \
         WP_DATA(T, 4)                                                                                       \
     };                                                                                                      \
+    using NAME##1 = HIP_vector_type<T, 1>;                                                                  \
+    using NAME##2 = HIP_vector_type<T, 2>;                                                                  \
+    using NAME##3 = HIP_vector_type<T, 3>;                                                                  \
+    using NAME##4 = HIP_vector_type<T, 4>;                                                                  \
     __host__ __device__ constexpr inline NAME##1 make_##NAME##1(T x) { return {x}; }                        \
     __host__ __device__ constexpr inline NAME##2 make_##NAME##2(T x, T y) { return {x, y}; }                \
     __host__ __device__ constexpr inline NAME##3 make_##NAME##3(T x, T y, T z) { return {x, y, z}; }        \
@@ -41,9 +96,7 @@
     template <> struct wp_vector_size<NAME##3> : std::integral_constant<int, 3> {};                         \
     template <> struct wp_vector_size<NAME##4> : std::integral_constant<int, 4> {};
 
-template <class V> struct wp_vector_size : std::integral_constant<int, 0> {};
-
-WP_VECTOR(signed char, char, 2, 4)
+WP_VECTOR(char, char, 2, 4)
 WP_VECTOR(unsigned char, uchar, 2, 4)
 WP_VECTOR(short, short, 4, 8)
 WP_VECTOR(unsigned short, ushort, 4, 8)
@@ -59,8 +112,10 @@ WP_VECTOR(double, double, 16, 32)
 #undef WP_DATA
 
 template <class V> using wp_if_vector = std::enable_if_t<(wp_vector_size<V>::value > 0), int>;
+// Not std::is_arithmetic: rocWMMA specialises it for types of its own, which the standard forbids after a first use.
+template <class S> constexpr bool wp_is_number = __is_arithmetic(S) && !__is_same(S, _Float16) && !__is_same(S, __bf16);
 template <class V, class S>
-using wp_if_vector_and_scalar = std::enable_if_t<(wp_vector_size<V>::value > 0) && std::is_arithmetic<S>::value, int>;
+using wp_if_vector_and_scalar = std::enable_if_t<(wp_vector_size<V>::value > 0) && wp_is_number<S>, int>;
 
 template <class V, wp_if_vector<V> = 0>
 __host__ __device__ constexpr inline V wp_splat(typename V::value_type s) {
@@ -104,24 +159,6 @@ template <class V, wp_if_vector<V> = 0>
 __host__ __device__ constexpr inline V operator-(const V& a) {
     return wp_splat<V>(typename V::value_type(0)) - a;
 }
-
-// The name of HIP's own templates: HIP_vector_type<float, 4> is float4.
-template <class T, unsigned N> struct wp_vector_of;
-#define WP_VECTOR_OF(T, NAME)                                         \
-    template <> struct wp_vector_of<T, 1> { typedef NAME##1 type; };  \
-    template <> struct wp_vector_of<T, 2> { typedef NAME##2 type; };  \
-    template <> struct wp_vector_of<T, 3> { typedef NAME##3 type; };  \
-    template <> struct wp_vector_of<T, 4> { typedef NAME##4 type; };
-WP_VECTOR_OF(char, char)
-WP_VECTOR_OF(unsigned char, uchar)
-WP_VECTOR_OF(short, short)
-WP_VECTOR_OF(unsigned short, ushort)
-WP_VECTOR_OF(int, int)
-WP_VECTOR_OF(unsigned int, uint)
-WP_VECTOR_OF(float, float)
-WP_VECTOR_OF(double, double)
-#undef WP_VECTOR_OF
-template <class T, unsigned N> using HIP_vector_type = typename wp_vector_of<T, N>::type;
 
 template <class V, wp_if_vector<V> = 0>
 __host__ __device__ constexpr inline bool operator==(const V& a, const V& b) {

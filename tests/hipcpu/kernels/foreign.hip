@@ -18,6 +18,33 @@ template <class T> static __device__ __forceinline__ T __ldg(const T* p) { retur
 __global__ void own_load(float* out) { out[0] = __ldg(out + 1); }
 template <> struct std::is_arithmetic<Cells> : std::true_type {};
 
+// CUDA's name, which is free unless <cuda_pipeline.h> is there.
+static __device__ __forceinline__ int __pipeline_commit() { return 11; }
+// As rocWMMA: a type of its own that is arithmetic after it was compared, and vectors by HIP's templates.
+struct Cut { float value; };
+__host__ __device__ inline bool operator<(Cut a, Cut b) { return a.value < b.value; }
+__host__ __device__ inline bool below(Cut a, Cut b) { return a < b; }
+template <> struct std::is_arithmetic<Cut> : std::true_type {};
+template <> struct HIP_vector_base<float, 8> {
+    typedef float Native_vec_ __attribute__((ext_vector_type(8)));
+    union { Native_vec_ data; struct { float x, y; }; };
+    HIP_vector_base() = default;
+    template <class... A, std::enable_if_t<sizeof...(A) == 8>* = nullptr> __host__ __device__ HIP_vector_base(A... all) : data{all...} {}
+};
+template <class T, unsigned N> __device__ float sum_of(const HIP_vector_type<T, N>& v) {
+    float sum = 0;
+    for (unsigned at = 0; at < N; ++at) sum += float(v.data[at]);
+    return sum;
+}
+__global__ void vectors(float* out, float4* four) {
+    asm volatile("" ::: "v[0:3]", "a7", "memory");
+    HIP_vector_type<float, 8> v(2.0f);
+    v += v, v.data[3] = 1, ++v;
+    four->data[2] = 7, four->data = four->data * 2.0f;
+    HIP_vector_type<_Float16, 2> h{1, 2};
+    out[0] = sum_of(v), out[1] = sum_of(*four), out[2] = sum_of(h * h), out[3] = below(Cut{1}, Cut{2}) + __pipeline_commit();
+}
+
 struct __align__(16) Cell { uint key; ushort kind; };
 static_assert(alignof(Cell) == 16 && sizeof(ulong) == 8, "CUDA's alignment, and the C library's names");
 struct Square { __device__ float operator()(float x) const { return x * x; } };
@@ -173,6 +200,8 @@ int main() {
     hipLaunchKernelGGL(sums<float, 3>, 1, dim3(4), 0, nullptr, out, sent(vector<float>{1, 2, 3, 4}), 10);
     own_load<<<1, 1>>>(out);
     CHECK(fetched(out, 1)[0] == 16);
+    vectors<<<1, 1>>>(out, reinterpret_cast<float4*>(sent(vector<float>{1, 2, 3, 4})));
+    CHECK((fetched(out, 4) == vector<float>{37, 28, 5, 12}));
     CHECK(hipDeviceDisablePeerAccess(0) == hipErrorInvalidDevice && std::is_arithmetic_v<Cells>);
     thread other([&] { apply<<<2, 64>>>(in, out, 1000, Square()); });
     apply<<<2, 64>>>(in, out + 2000, 1000, Square());

@@ -87,7 +87,7 @@ WP_FN unsigned umin(unsigned a, unsigned b) { return min(a, b); }
 WP_FN unsigned umax(unsigned a, unsigned b) { return max(a, b); }
 
 template <class A, class B>
-using wp_mixed = std::enable_if_t<std::is_arithmetic<A>::value && std::is_arithmetic<B>::value &&
+using wp_mixed = std::enable_if_t<wp_is_number<A> && wp_is_number<B> &&
                                       !std::is_same<A, B>::value,
                                   typename std::common_type<A, B>::type>;
 template <class A, class B> WP_FN constexpr wp_mixed<A, B> min(A a, B b) {

@@ -13,8 +13,8 @@ template <class T> using wp_if_small_float = std::enable_if_t<wp_is_small_float<
 // float with double gives double, float with an integer stays small: `x * 2`, `x * 0.5f` and `x * 0.5` all compile.
 template <class H, class S>
 using wp_small_mixed =
-    std::enable_if_t<wp_is_small_float<H>::value && std::is_arithmetic<S>::value,
-                     std::conditional_t<std::is_integral<S>::value, H,
+    std::enable_if_t<wp_is_small_float<H>::value && wp_is_number<S>,
+                     std::conditional_t<__is_integral(S), H,
                                         std::conditional_t<std::is_same<S, double>::value, double, float>>>;
 
 #define WP_ARITHMETIC(OP)                                                                                   \
@@ -28,7 +28,7 @@ using wp_small_mixed =
         return wp_small_mixed<H, S>(a OP float(b));                                                         \
     }                                                                                                       \
     template <class H, wp_if_small_float<H> = 0> WP_FN H& operator OP##=(H& a, H b) { return a = a OP b; }  \
-    template <class H, class S> WP_FN std::enable_if_t<wp_is_small_float<H>::value && std::is_arithmetic<S>::value, H&> \
+    template <class H, class S> WP_FN std::enable_if_t<wp_is_small_float<H>::value && wp_is_number<S>, H&> \
     operator OP##=(H& a, S b) {                                                                             \
         return a = H(float(a) OP b);                                                                        \
     }
@@ -43,12 +43,12 @@ WP_ARITHMETIC(/)
         return float(a) OP float(b);                                                                    \
     }                                                                                                   \
     template <class H, class S>                                                                         \
-    WP_FN std::enable_if_t<wp_is_small_float<H>::value && std::is_arithmetic<S>::value, bool>           \
+    WP_FN std::enable_if_t<wp_is_small_float<H>::value && wp_is_number<S>, bool>           \
     operator OP(H a, S b) {                                                                             \
         return float(a) OP b;                                                                           \
     }                                                                                                   \
     template <class S, class H>                                                                         \
-    WP_FN std::enable_if_t<wp_is_small_float<H>::value && std::is_arithmetic<S>::value, bool>           \
+    WP_FN std::enable_if_t<wp_is_small_float<H>::value && wp_is_number<S>, bool>           \
     operator OP(S a, H b) {                                                                             \
         return a OP float(b);                                                                           \
     }

@@ -28,15 +28,6 @@ WP_STORE(__stwb)
 WP_STORE(__stwt)
 #undef WP_STORE
 
-// Copies from global to shared memory that CUDA can leave running (<cuda_pipeline.h>): done at once here.
-__device__ __forceinline__ void __pipeline_memcpy_async(void* target, const void* source, size_t bytes,
-                                                        size_t zeros = 0) {
-    __builtin_memcpy(target, source, bytes - zeros);
-    __builtin_memset(static_cast<char*>(target) + (bytes - zeros), 0, zeros);
-}
-__device__ __forceinline__ void __pipeline_commit() {}
-__device__ __forceinline__ void __pipeline_wait_prior(size_t) {}
-
 __device__ __forceinline__ long long __clock64() { return clock64(); }
 __device__ __forceinline__ int __clock() { return static_cast<int>(clock64()); }
 // The multiprocessor that a thread runs on: any number does.
