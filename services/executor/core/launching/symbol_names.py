@@ -1,10 +1,10 @@
 """Finds the names that kernels and device variables have in a code object.
 
-A recording has the names that our own clang gives them with our own headers. As in hipcc, which is clang too, `float4` is
-`HIP_vector_type<float, 4>`; in nvcc it is a struct. nvcc (seen with 13.0) also gives another form to names that are local
-to a file: it leaves out the `L` of `_ZL4stepPf`, and the anonymous namespace, and sometimes the scope around it, has a
-hash of the file instead of `12_GLOBAL__N_1`. There, `_Float16` is a class of ours. Another type name also changes how a
-name refers back to its own parts, so names are compared with those references written out.
+A recording has the names that our own clang gives them with our own headers. As in hipcc, which is clang too, `float4`
+is `HIP_vector_type<float, 4>`; in nvcc it is a struct. nvcc (seen with 13.0) also gives another form to names that are
+local to a file: it leaves out the `L` of `_ZL4stepPf`, and the anonymous namespace, and sometimes the scope around it,
+has a hash of the file instead of `12_GLOBAL__N_1`. There, `_Float16` is a class of ours. Another type name also changes
+how a name refers back to its own parts, so names are compared with those references written out.
 """
 
 from __future__ import annotations
