@@ -170,8 +170,10 @@ class HostsProvider:
         host = self._hosts[name]
         where = f"{host.address}:{host.port}"
         remedy = f"start `python -m services.vmpool.providers.hosts` there; VMPOOL_HOSTS_FILE expects it at {where}"
-        if isinstance(fault, ProviderError):
+        if isinstance(fault, ProviderError) and fault.fault is Fault.MISCONFIGURED:
             remedy = f"give the host and VMPOOL_HOSTS_FILE the same token ({host.token.file})"
+        elif isinstance(fault, ProviderError):
+            remedy = f"see whether `services.vmpool.providers.hosts` of this version answers at {where}, and its log"
         return ProviderFinding(f"host {name}", ok=False, message=str(fault), remedy=remedy)
 
     async def _started_on(self, name: str, order: Order) -> bool:

@@ -115,6 +115,16 @@ async def test_a_host_that_is_away_is_found_by_doctor(host: RunningHost) -> None
         assert f"127.0.0.1:{port}" in finding.remedy
 
 
+async def test_something_else_at_a_hosts_address_is_no_matter_of_tokens(host: RunningHost) -> None:
+    other = grpc.aio.server()
+    port = other.add_insecure_port("127.0.0.1:0")
+    await other.start()
+    async with hosts_provider(other=replace(host.listed(), port=port)) as provider:
+        (finding,) = await provider.diagnose()
+    await other.stop(None)
+    assert f"answers at 127.0.0.1:{port}" in finding.remedy
+
+
 async def test_a_machine_goes_on_while_the_process_of_its_host_starts_again(tmp_path: Path) -> None:
     async with running_host(tmp_path) as host, hosts_provider(here=host.listed()) as provider:
         await provider.provision(ORDER)
