@@ -8,7 +8,8 @@ gc.disable()  # until `run`: it would look through all that is imported again an
 
 from servicekit.db.database import migrate_only
 from servicekit.rpc.server import run
+from services.billing.config import BillingSettings
 from services.billing.server import checked_settings, main
 
 if __name__ == "__main__":
-    run(main, checked_settings, lambda: migrate_only(checked_settings(), "billing"))
+    run(main, checked_settings, lambda: migrate_only(BillingSettings(), "billing"))

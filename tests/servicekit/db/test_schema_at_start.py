@@ -159,3 +159,13 @@ async def test_a_service_says_what_to_do_about_an_old_database_and_ends(tmp_path
     last_line = ended.stderr.splitlines()[-1]
     assert last_line.startswith(f"sqlite+aiosqlite:///{tmp_path / service}.db: the schema has revision 0007")
     assert "Traceback" not in ended.stderr
+
+
+@pytest.mark.parametrize("service", SERVICES)
+def test_a_migration_alone_needs_nothing_of_the_network(service: str, tmp_path: Path) -> None:
+    open_to_others = {"HOST": "::", "DATA_DIR": str(tmp_path)}
+    environment = os.environ | {f"{service.upper()}_{name}": value for name, value in open_to_others.items()}
+    command = [sys.executable, "-m", f"services.{service}", "--migrate"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (tmp_path / f"{service}.db").stat().st_size > 0
