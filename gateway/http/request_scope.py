@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from http import HTTPStatus
+from http import HTTPMethod, HTTPStatus
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -65,11 +65,13 @@ class RequestScope:
 
 def _record(scope: Scope, status: int, seconds: float) -> None:
     route = getattr(scope.get("route"), "path", "unmatched")
-    request_seconds.labels(route, str(status)).observe(seconds)
+    method = scope.get("method", "GET")
+    # Clients may send any word.
+    request_seconds.labels(method if method in HTTPMethod.__members__ else "other", route, str(status)).observe(seconds)
     log.info(
         "request",
         extra={
-            "method": scope.get("method", "GET"),
+            "method": method,
             "path": scope["path"],
             "status": status,
             "duration_ms": round(seconds * 1000, 1),

@@ -50,7 +50,7 @@ async def follow_topics(
     found = await asyncio.gather(*[_found(account, gateway, name, is_new=not places[name]) for name in of_jobs])
     jobs = dict(zip(of_jobs, found, strict=True))
     reader = TopicReader(gateway.hub, account, jobs, partial(gateway.still_shared, account))
-    frames = gateway.hub.ended(reader.frames(places))
+    frames = gateway.hub.counted(reader.frames(places))
     return EventStream(frames, gateway.settings.heartbeat, gateway.settings.send_timeout)
 
 

@@ -20,7 +20,7 @@ from wavepool.scheduler.v1.scheduler_pb2 import (
 )
 
 from gateway.http.errors import ProblemError
-from gateway.metrics import clients_dropped
+from gateway.metrics import streams_ended
 from gateway.submissions.job_stream import FINAL_CODES, FellBehindError, JobStream
 from gateway.submissions.run_frames import Setting
 from servicekit.logging import get_logger
@@ -69,19 +69,24 @@ class Hub:
 
         With `still_shared`, which is asked before each, they are as other users see them.
         """
-        return self.ended(self.follow(job, after_seq, still_shared))
+        return self.counted(self.follow(job, after_seq, still_shared))
 
-    async def ended(self, frames: AsyncGenerator[bytes]) -> AsyncGenerator[bytes]:
+    async def counted(self, frames: AsyncGenerator[bytes]) -> AsyncGenerator[bytes]:
         """The frames of one client's stream, which ends if the client falls behind."""
+        how = "left"
         try:
             async with aclosing(frames):
                 async for data in frames:
                     yield data
+            how = "moved" if self.closing.is_set() else "complete"
         except FellBehindError as error:
-            clients_dropped.inc()
+            how = "dropped"
             log.info("a slow client was dropped; it can resume", extra={"job_id": error.job_id})
         except ProblemError:
+            how = "complete"
             log.info("a submission is not shared any more; a stream of it ends")
+        finally:
+            streams_ended.labels(how).inc()
 
     async def follow(self, job: Job, after_seq: int, still_shared: StillShared | None = None) -> AsyncGenerator[bytes]:
         """The same, as a part of a client's stream; raises FellBehindError, or ProblemError once it is not shared."""

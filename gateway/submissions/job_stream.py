@@ -20,6 +20,7 @@ from contextlib import aclosing
 import grpc
 from wavepool.scheduler.v1.scheduler_pb2 import JobEvent
 
+from gateway.metrics import streams_ended
 from gateway.submissions.frames import encode, frame_of
 from gateway.submissions.run_frames import Frame, Setting
 from servicekit.feed import Feed
@@ -86,6 +87,7 @@ class JobStream:
                     await self._retries.wait()
         except Exception:
             log.exception("a job's events could not be shown")
+            streams_ended.labels("broken").inc()
             self._end_with_error("The stream broke because of an error in Wavepool; the submission continues.")
 
     def end(self) -> None:

@@ -8,6 +8,8 @@ from servicekit.metrics import counter, gauge, histogram
 from services.scheduler.jobs.ended_attempt import EndedAttempt
 from services.scheduler.jobs.queue_state import QueueState
 from services.scheduler.jobs.reservation_states import ReservationState
+from services.scheduler.jobs.states import JobState
+from vocabulary.verdicts import INFRA_ERROR
 
 SECONDS_BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800)
 WAIT_BUCKETS = (0.1, 1, 10, 60, 300, 900, 1800, 3600, 7200, 14400, 28800, 86400, 172800)
@@ -17,7 +19,7 @@ EVENT_BUCKETS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 queue_seconds = histogram(
     "wavepool_scheduler_queue_seconds",
     "From submission to the lease of the first attempt. Reservations are not counted.",
-    ("start",),
+    ("start", "gpu_type"),
     SECONDS_BUCKETS,
 )
 wait_estimates = counter(
@@ -25,11 +27,19 @@ wait_estimates = counter(
     "First attempts that began within the p50 or the p90 that was estimated at submission, or within neither.",
     ("within",),
 )
+first_stage_seconds = histogram(
+    "wavepool_scheduler_first_stage_seconds",
+    "From submission to the first event of its first run. Reservations are not counted.",
+    (),
+    SECONDS_BUCKETS,
+)
 run_seconds = histogram(
     "wavepool_scheduler_run_seconds", "From lease to the run's end, for jobs with a verdict.", (), SECONDS_BUCKETS
 )
 jobs_submitted = counter("wavepool_scheduler_jobs_submitted", "Jobs that entered the queue.")
 jobs_ended = counter("wavepool_scheduler_jobs_ended", "Jobs that are over.", ("state", "verdict"))
+# A rate does not see how a series begins.
+jobs_ended.labels(JobState.FAILED, INFRA_ERROR)
 attempts_lost = counter("wavepool_scheduler_attempts_lost", "Attempts that ended through no fault of the submission.")
 jobs_preempted = counter("wavepool_scheduler_jobs_preempted", "Runs that were stopped for another queue's job.")
 jobs_restarted = counter(

@@ -15,6 +15,7 @@ from wavepool.executor.v1 import run_event_pb2
 from wavepool.scheduler.v1 import scheduler_pb2
 from wavepool.submission.v1 import submission_pb2
 
+from servicekit.metrics import registry
 from tests.gateway.job_events import ACCEPTED, STEPS, ended, event, provisioning, queued, whole_run
 from tests.gateway.refusals import refusal
 from tests.gateway.running_gateway import DEADLINE_SECONDS, RunningGateway, serve, settings_for
@@ -52,6 +53,24 @@ def whole_job(services: ScriptedServices) -> list[scheduler_pb2.JobEvent]:
 async def next_frame(frames: Any) -> httpx_sse.ServerSentEvent:
     async with asyncio.timeout(DEADLINE_SECONDS):
         return await anext(frames)
+
+
+def streams_ended(how: str) -> float:
+    return registry.get_sample_value("wavepool_gateway_streams_ended_total", {"how": how}) or 0.0
+
+
+async def test_streams_that_end_and_clients_that_leave_are_counted(gateway: RunningGateway, whole_job: Any) -> None:
+    complete, left = streams_ended("complete"), streams_ended("left")
+    await gateway.frames("GET", EVENTS)
+    assert (streams_ended("complete"), streams_ended("left")) == (complete + 1, left)
+    gateway.services.scheduler.put_job(FULL, job_id="job_2")
+    gateway.services.scheduler.log("job_2", whole_job[:3])
+    async with gateway.stream("GET", EVENTS.replace("job_1", "job_2")) as frames:
+        await next_frame(frames)
+    async with asyncio.timeout(DEADLINE_SECONDS):
+        while streams_ended("left") == left:
+            await asyncio.sleep(0)
+    assert (streams_ended("complete"), streams_ended("left")) == (complete + 1, left + 1)
 
 
 async def test_every_event_arrives_in_order_under_its_own_id(gateway: RunningGateway, whole_job: Any) -> None:

@@ -118,8 +118,11 @@ class Attempt(LeasedAttempt):
 
     async def _write(self, after: Job, events: list[RunEvent]) -> Job:
         metrics.events_committed.observe(len(events))
-        written = [payloads.run(event) for event in events]
-        return await uncut(self._store.move(self.held.job, after, written, self._clock.now()))
+        before, now = self.held.job, self._clock.now()
+        written = await uncut(self._store.move(before, after, [payloads.run(event) for event in events], now))
+        if events and before.attempt == 1 and not before.run_seq:
+            metrics.first_stage_seconds.observe((now - before.create_time).total_seconds())
+        return written
 
     def _run_time(self) -> timedelta:
         now = self._clock.now()

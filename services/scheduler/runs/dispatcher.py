@@ -234,7 +234,8 @@ class Dispatcher:
             if job.reservation:
                 metrics.reservation_waits.labels(first.machine.gpu_type).observe(waited)
             else:
-                metrics.queue_seconds.labels(start_kind_name(first.start_kind)).observe(waited)
+                start = start_kind_name(first.start_kind)
+                metrics.queue_seconds.labels(start, first.machine.gpu_type).observe(waited)
 
     async def _refuse(self, job: Job, reason: str) -> None:
         message = f"No machine can run this: {reason}"

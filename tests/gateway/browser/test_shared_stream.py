@@ -50,20 +50,20 @@ class Streams:
 @pytest.fixture
 def streams(monkeypatch: pytest.MonkeyPatch) -> Streams:
     seen = Streams()
-    ended = Hub.ended
+    counted = Hub.counted
 
     async def observed(self: Hub, frames: AsyncGenerator[bytes]) -> AsyncGenerator[bytes]:
         seen.open += 1
         seen.opened += 1
         seen.most = max(seen.most, seen.open)
         try:
-            async with aclosing(ended(self, frames)) as counting:
+            async with aclosing(counted(self, frames)) as counting:
                 async for data in counting:
                     yield data
         finally:
             seen.open -= 1
 
-    monkeypatch.setattr(Hub, "ended", observed)
+    monkeypatch.setattr(Hub, "counted", observed)
     return seen
 
 
