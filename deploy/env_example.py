@@ -37,13 +37,16 @@ HEAD = """\
 # Ports of the proxy on this host; an address may stand before them, such as 127.0.0.1:8443
 #WAVEPOOL_HTTPS=443
 #WAVEPOOL_HTTP=80
+# Grafana's; give 3000 alone if others than this host may reach it
+#WAVEPOOL_GRAFANA=127.0.0.1:3000
 # The network of proxy and gateways, whose `X-Forwarded-For` is believed
 #WAVEPOOL_FRONT=172.29.80.0/24
 # The machines (docs/pool/providers.md), and how many processors the one of the profile `cpu` may use; 0: all
 #WAVEPOOL_HOSTS=./deploy/compose/hosts.toml
 #WAVEPOOL_EXECUTOR_CPUS=0
-# How long Prometheus keeps what it measures
+# How long Prometheus keeps what it measures, and a file of what else it scrapes
 #WAVEPOOL_METRICS_KEPT=30d
+#WAVEPOOL_TARGETS=./deploy/compose/targets.yml
 # Secrets and certificates that `deploy/team up` makes, and the image
 #WAVEPOOL_TEAM_DIR=.wavepool/team
 #WAVEPOOL_IMAGE=wavepool

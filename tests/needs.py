@@ -96,7 +96,13 @@ def trial_image() -> str:
     return listed.stdout
 
 
-_TEAM_IMAGES = ("postgres:17", "caddy:2", "prom/prometheus:v3.1.0")
+_TEAM_IMAGES = (
+    "postgres:17",
+    "caddy:2",
+    "prom/prometheus:v3.1.0",
+    "prometheuscommunity/postgres-exporter:v0.16.0",
+    "grafana/grafana:11.5.2",
+)
 
 
 @cache
@@ -199,7 +205,9 @@ NEEDS = {
         ".ci/stand-in-images",
         frozenset({"docker", "deploy/team"}),
     ),
-    "promtool": _package("prometheus", "promtool"),
+    "prometheus": _package("prometheus", "prometheus", "promtool"),
+    "nginx": _package("nginx-light", "nginx"),
+    "postgres_exporter": _package("prometheus-postgres-exporter", "prometheus-postgres-exporter"),
     "dstack": Need(
         lambda: server_python() is not None and _installed("bwrap", "ssh")(),
         "no Python with dstack's server, or no bwrap or ssh",

@@ -75,7 +75,7 @@ def script(*arguments: str) -> subprocess.CompletedProcess[str]:
 @needs("team_images")
 def team(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Team]:
     folder = tmp_path_factory.mktemp("team") / "secrets"
-    https, http = free_ports(2)
+    https, http, grafana = free_ports(3)
     name = f"team-{secrets.token_hex(4)}"
     with pytest.MonkeyPatch.context() as environment:
         environment.setenv("COMPOSE_PROJECT_NAME", name)
@@ -83,6 +83,7 @@ def team(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Team]:
         environment.setenv("WAVEPOOL_IMAGE", IMAGE)
         environment.setenv("WAVEPOOL_HTTPS", f"127.0.0.1:{https}")
         environment.setenv("WAVEPOOL_HTTP", f"127.0.0.1:{http}")
+        environment.setenv("WAVEPOOL_GRAFANA", f"127.0.0.1:{grafana}")
         environment.setenv("WAVEPOOL_FRONT", f"172.29.{secrets.randbelow(200)}.0/24")
         compose = DockerCompose(ROOT, profiles=["cpu"], wait=True)
         try:
@@ -110,6 +111,8 @@ def test_each_process_that_has_a_spare_has_one(team: Team) -> None:
         "proxy": 1,
         "executor": 1,
         "prometheus": 1,
+        "postgres-exporter": 1,
+        "grafana": 1,
     }
 
 
@@ -139,7 +142,7 @@ def test_only_the_proxy_can_be_reached_and_every_container_has_its_limits(team: 
 
 def test_no_secret_is_in_the_description_of_a_container(team: Team) -> None:
     described = json.dumps(team.inspected())
-    for name in ("postgres-password", "service-token", "pool-secret", "host-token"):
+    for name in ("postgres-password", "service-token", "pool-secret", "host-token", "grafana-password"):
         assert (team.folder / name).read_text() not in described
 
 
@@ -149,7 +152,7 @@ def test_prometheus_finds_every_replica_and_evaluates_the_rules(team: Team) -> N
     def asked(path: str) -> Any:
         return json.loads(docker("exec", prometheus, "wget", "-q", "-O", "-", f"http://127.0.0.1:9090{path}"))["data"]
 
-    wanted = ["billing", "gateway", "gateway", "gateway", "scheduler", "scheduler", "vmpool", "vmpool"]
+    wanted = ["billing", "gateway", "gateway", "gateway", "postgres", "scheduler", "scheduler", "vmpool", "vmpool"]
     deadline = time.monotonic() + DEADLINE_SECONDS
     while _up(asked("/api/v1/targets")) != wanted:
         assert time.monotonic() < deadline, asked("/api/v1/targets")
@@ -168,6 +171,8 @@ def test_nothing_is_spoken_without_tls_but_a_redirect(team: Team) -> None:
         page = client.get("/")
         assert page.headers["Strict-Transport-Security"] == "max-age=31536000"
         assert client.get("/readyz").json()["status"] == "ready"
+        grafana = client.get(f"https://localhost:{os.environ['WAVEPOOL_GRAFANA'].rpartition(':')[2]}/api/health")
+        assert (grafana.status_code, grafana.headers["Strict-Transport-Security"]) == (200, "max-age=31536000")
     plain = httpx.get(f"http://{os.environ['WAVEPOOL_HTTP']}/readyz", headers={"Host": "localhost"}, trust_env=False)
     assert (plain.status_code, plain.headers["Location"]) == (308, "https://localhost/readyz")
 
