@@ -9,7 +9,7 @@ from services.scheduler.jobs.ended_attempt import EndedAttempt
 from services.scheduler.jobs.queue_state import QueueState
 from services.scheduler.jobs.reservation_states import ReservationState
 from services.scheduler.jobs.states import JobState
-from vocabulary.verdicts import INFRA_ERROR
+from vocabulary.verdicts import ACCEPTED, INFRA_ERROR
 
 SECONDS_BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800)
 WAIT_BUCKETS = (0.1, 1, 10, 60, 300, 900, 1800, 3600, 7200, 14400, 28800, 86400, 172800)
@@ -39,7 +39,8 @@ run_seconds = histogram(
 jobs_submitted = counter("wavepool_scheduler_jobs_submitted", "Jobs that entered the queue.")
 jobs_ended = counter("wavepool_scheduler_jobs_ended", "Jobs that are over.", ("state", "verdict"))
 # A rate does not see how a series begins.
-jobs_ended.labels(JobState.FAILED, INFRA_ERROR)
+for _state, _verdict in ((JobState.FINISHED, ACCEPTED), (JobState.FAILED, INFRA_ERROR)):
+    jobs_ended.labels(_state, _verdict)
 attempts_lost = counter("wavepool_scheduler_attempts_lost", "Attempts that ended through no fault of the submission.")
 jobs_preempted = counter("wavepool_scheduler_jobs_preempted", "Runs that were stopped for another queue's job.")
 jobs_restarted = counter(

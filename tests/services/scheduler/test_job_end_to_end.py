@@ -4,9 +4,15 @@ from wavepool.executor.v1 import run_event_pb2
 from wavepool.scheduler.v1 import scheduler_pb2
 from wavepool.vmpool.v1 import vmpool_pb2
 
+from servicekit.metrics import registry
 from tests.services.scheduler.cluster import Cluster, kinds
 
 TWO_SECONDS_MICROS = 1_106
+
+
+def first_stages() -> float:
+    """How many submissions the time to the first stage was measured of."""
+    return registry.get_sample_value("wavepool_scheduler_first_stage_seconds_count") or 0.0
 
 
 async def test_job_on_a_warm_machine_runs_and_ends_with_its_verdict(cluster: Cluster) -> None:
@@ -53,9 +59,9 @@ async def test_job_that_ran_on_a_fallback_is_charged_at_the_price_of_that(cluste
     assert hold.description.endswith("on MI300X or MI250X or MI210")
 
 
-async def test_retried_job_is_charged_at_the_price_of_its_last_machine(cluster: Cluster) -> None:
+async def test_retried_job_starts_once_and_is_charged_at_the_price_of_its_last_machine(cluster: Cluster) -> None:
     cluster.billing.prices = {"MI210": 1_800_000}
-    gate = cluster.gate()
+    gate, starts = cluster.gate(), first_stages()
     await cluster.pool.tell("machine-2", "WARM", gpu_type="MI210")
     job = await cluster.running(fallback_gpu_types=["MI210"])
     assert (await cluster.job(job.job_id)).machine_gpu_type == "MI300X"
@@ -64,3 +70,4 @@ async def test_retried_job_is_charged_at_the_price_of_its_last_machine(cluster: 
     gate.set()
     assert (await cluster.events_to_end(job.job_id))[-1].ended.cost_micros == 1_000
     assert (await cluster.job(job.job_id)).machine_gpu_type == "MI210"
+    assert first_stages() == starts + 1
