@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import AsyncGenerator
 from datetime import timedelta
 from typing import Any
 
@@ -15,6 +16,7 @@ from wavepool.executor.v1 import run_event_pb2
 from wavepool.scheduler.v1 import scheduler_pb2
 from wavepool.submission.v1 import submission_pb2
 
+from gateway.submissions.job_stream import FellBehindError
 from servicekit.metrics import registry
 from tests.gateway.job_events import ACCEPTED, STEPS, ended, event, provisioning, queued, whole_run
 from tests.gateway.refusals import refusal
@@ -71,6 +73,20 @@ async def test_streams_that_end_and_clients_that_leave_are_counted(gateway: Runn
         while streams_ended("left") == left:
             await asyncio.sleep(0)
     assert (streams_ended("complete"), streams_ended("left")) == (complete + 1, left + 1)
+
+
+async def test_streams_of_slow_clients_and_of_a_gateway_that_ends_are_counted_apart(gateway: RunningGateway) -> None:
+    async def frames(error: Exception | None = None) -> AsyncGenerator[bytes]:
+        yield b"one"
+        if error:
+            raise error
+
+    counts = {how: streams_ended(how) for how in ("complete", "dropped", "moved")}
+    assert [frame async for frame in gateway.hub.counted(frames(FellBehindError("job_1")))] == [b"one"]
+    gateway.hub.close()
+    assert [frame async for frame in gateway.hub.counted(frames())] == [b"one"]
+    after = {how: streams_ended(how) for how in counts}
+    assert after == counts | {"dropped": counts["dropped"] + 1, "moved": counts["moved"] + 1}
 
 
 async def test_every_event_arrives_in_order_under_its_own_id(gateway: RunningGateway, whole_job: Any) -> None:
