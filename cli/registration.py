@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cli.commands import core
+from cli.commands import admin, core
 from cli.commands.doctor import doctor
 from cli.commands.plugins import plugins
 from cli.commands.up import down, up
@@ -25,3 +25,4 @@ def add_to(app: typer.Typer) -> None:
     for command in (down, doctor, plugins):
         app.command(rich_help_panel=PANEL)(command)
     core.add_to(app, PANEL)
+    admin.add_to(app, "Administration")

@@ -47,8 +47,9 @@ HEAD = """\
 # How long Prometheus keeps what it measures, and a file of what else it scrapes
 #WAVEPOOL_METRICS_KEPT=30d
 #WAVEPOOL_TARGETS=./deploy/compose/targets.yml
-# Secrets and certificates that `deploy/team up` makes, and the image
+# Secrets and certificates that `deploy/team up` makes, the folder that its backups find as /backups, and the image
 #WAVEPOOL_TEAM_DIR=.wavepool/team
+#WAVEPOOL_BACKUPS=./.wavepool/backups
 #WAVEPOOL_IMAGE=wavepool
 """
 

@@ -141,7 +141,7 @@ def _has_rocm_libraries() -> bool:
         return False
 
 
-_POSTGRES = frozenset({"initdb", "postgres", "pg_ctl", "pg_dump", "pg_restore", "psql", "setpriv"})
+_POSTGRES = frozenset({"initdb", "postgres", "pg_basebackup", "pg_ctl", "pg_dump", "pg_restore", "psql", "setpriv"})
 _OPENSSH = ("ssh", "ssh-keygen", "ssh-agent", "ssh-add", "scp", "sftp")
 _BUILDS = frozenset({"buildah", "bwrap", "skopeo", "umoci", "busybox", "nsenter"})
 NEEDS = {

@@ -46,6 +46,8 @@ WAIT_LOG_SECONDS = 10.0
 LOOK_SECONDS, LOOK_LIMIT_SECONDS = 1.0, 3.0
 """Together less than the 5 s within which a database that is out of reach is reported."""
 HEAR_SECONDS = 5.0
+UNFINISHED = "unfinished_restore"
+"""The table of a database that a backup is being restored into (servicekit/db/backup.py)."""
 SNAPSHOT = READING | {"isolation_level": "REPEATABLE READ"}
 
 
@@ -266,14 +268,14 @@ def open_database(settings: ServiceSettings, service: str) -> Database:
     return Database(settings.resolved_database_url(service), options)
 
 
-async def migrate(database: Database, location: str) -> None:
+async def migrate(database: Database, location: str, *, unfinished: bool = False) -> None:
     """Brings the schema up to date with the alembic versions in `location`, such as `services.billing:migrations`.
 
     Files of versions are named by their revisions, in rising order; the last is the newest.
 
     Waits until the database can be reached. Safe to call at every start and from several processes: an advisory lock on
     PostgreSQL, or the write lock on SQLite, lets one in at a time. Raises UnknownSchemaError, or WrongSettingsError if
-    the database refuses this service, and changes nothing then.
+    the database refuses this service or a restore of it has not ended, except if `unfinished`; nothing changes then.
     """
     package, folder = location.split(":")
     await database.until_reachable()
@@ -283,16 +285,9 @@ async def migrate(database: Database, location: str) -> None:
             await connection.exec_driver_sql("SET LOCAL lock_timeout = 0")
             await connection.exec_driver_sql("SET LOCAL statement_timeout = 0")
             await connection.exec_driver_sql("SELECT pg_advisory_xact_lock(hashtext('wavepool migrations'))")
+        if not unfinished:
+            await connection.run_sync(_refuse_unfinished)
         await connection.run_sync(_upgrade, files(package) / folder / "versions")
-
-
-async def migrate_only(settings: ServiceSettings, service: str) -> None:
-    """Brings the database of `service` up to date, and closes it; raises as `migrate`."""
-    database = open_database(settings, service)
-    try:
-        await migrate(database, f"services.{service}:migrations")
-    finally:
-        await database.close()
 
 
 def known_revisions(versions: Traversable) -> list[str]:
@@ -300,8 +295,14 @@ def known_revisions(versions: Traversable) -> list[str]:
     return sorted(file.name.partition("_")[0] for file in versions.iterdir() if file.name.endswith(".py"))
 
 
+def _refuse_unfinished(connection: Connection) -> None:
+    if inspect(connection).has_table(UNFINISHED):
+        where = connection.engine.url.render_as_string()
+        raise WrongSettingsError(f"{where}: a restore did not end; run `wavepool admin restore` again, with any backup")
+
+
 def _upgrade(connection: Connection, versions: Traversable) -> None:
-    known, noted = known_revisions(versions), _revisions(connection)
+    known, noted = known_revisions(versions), revisions_of(connection)
     if noted == known[-1:]:
         return
     for revision in noted:
@@ -320,7 +321,7 @@ def _upgrade(connection: Connection, versions: Traversable) -> None:
         command.upgrade(config, "head")
 
 
-def _revisions(connection: Connection) -> list[str]:
+def revisions_of(connection: Connection) -> list[str]:
     """The revisions that alembic noted in the database; none if it is new."""
     if not inspect(connection).has_table("alembic_version"):
         return []

@@ -11,6 +11,8 @@ import sys
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from datetime import timedelta
+from functools import partial
+from pathlib import Path
 from typing import Any, Self, cast
 
 import grpc
@@ -48,8 +50,17 @@ WRONG_SETTINGS = (WrongSettingsError, NoServiceTokenError, OpenToOthersError, Tl
 """Errors whose message names the setting."""
 CHECK_SETTINGS = "--check-settings"
 """Option of a service: check the settings and exit instead of serving."""
-MIGRATE = "--migrate"
-"""Option of a service with a database: bring it up to this version and exit instead of serving."""
+DATABASE_WORK = {
+    "migrate": "bring the database up to this version",
+    "back-up": "copy the database, which may be in use, into FILE, and print what it has",
+    "check-restore": "check that FILE can be restored into the database",
+    "restore": "restore FILE into the empty database; `wavepool admin restore` does all that belongs to it",
+    "open-restored": "let services start on the restored database",
+    "recovered": "end what was in flight, in a database that PostgreSQL itself recovered to an earlier time",
+    "verify": "restore FILE into a temporary database, and print what it has and its faults",
+}
+"""Options of a service with a database: do that and exit instead of serving. Some take a file."""
+_NO_FILE = ("migrate", "open-restored", "recovered")
 
 
 WatchDatabase = Callable[[Callable[[bool], None]], Coroutine[Any, Any, None]]
@@ -173,21 +184,25 @@ class ServiceServer:
 def run(
     main: Callable[[], Awaitable[None]],
     check: Callable[[], object],
-    migrate: Callable[[], Awaitable[None]] | None = None,
+    database_work: Callable[[str, Path], Awaitable[None]] | None = None,
 ) -> None:
     """Runs a service's main coroutine function on uvloop until it ends.
 
-    With `--check-settings` it only calls `check`, and with `--migrate`, which services with a database have, `migrate`.
+    With `--check-settings` it only calls `check`, and with an option of DATABASE_WORK, which services with a database
+    have, `database_work` with its name and file.
 
     Turns the garbage collector on, which programs turn off while they import.
 
     An unknown option ends the process with the usage and exit status 2. Wrong settings, among them a database that this
     version cannot use, end it with a line on stderr and exit status 78 (EX_CONFIG): a restart would not help.
     """
-    chosen = _options(has_database=migrate is not None).parse_args()
+    chosen = _options(has_database=database_work is not None).parse_args()
 
     async def body() -> None:
-        await (migrate if migrate and chosen.migrate else main)()
+        if database_work and chosen.work:
+            await database_work(*chosen.work)
+        else:
+            await main()
 
     try:
         if chosen.check_settings:
@@ -214,9 +229,18 @@ def _options(*, has_database: bool) -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     parser.add_argument(CHECK_SETTINGS, action="store_true", help="only check the settings")
-    if has_database:
-        parser.add_argument(MIGRATE, action="store_true", help="only bring the database up to this version")
+    works = parser.add_mutually_exclusive_group()
+    for name, does in DATABASE_WORK.items() if has_database else ():
+        option, explanation = f"--{name}", f"only {does}"
+        if name in _NO_FILE:
+            works.add_argument(option, dest="work", action="store_const", const=(name, Path()), help=explanation)
+        else:
+            works.add_argument(option, dest="work", metavar="FILE", type=partial(_named, name), help=explanation)
     return parser
+
+
+def _named(work: str, file: str) -> tuple[str, Path]:
+    return work, Path(file)
 
 
 def _signals() -> asyncio.Event:

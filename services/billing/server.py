@@ -23,6 +23,7 @@ from wavepool.billing.v1 import (
 from servicekit import logging
 from servicekit.clock import Clock, SystemClock, new_id
 from servicekit.db import database
+from servicekit.db.backup import Facts
 from servicekit.loops import run_loop
 from servicekit.rpc.callers import Callers
 from servicekit.rpc.credentials import check_network, credentials_of
@@ -324,6 +325,17 @@ def checked_settings() -> BillingSettings:
     open_notice_mail(settings.notice_mail_options())
     check_network(settings, "billing")
     return settings
+
+
+async def give_back(db: database.Database, told: Facts) -> Facts:
+    """Ends the holds of a restored database that the scheduler, which gave `told`, has no use for any more."""
+    ledger = build_stores(db, BillingSettings()).ledger
+    return {"holds_ended": await ledger.restored(told["failed_holds"], told["kept_holds"])}
+
+
+async def faults_of(db: database.Database) -> Sequence[str]:
+    """The faults of the whole ledger; empty if it is right."""
+    return (await PostingStore(db).prove()).faults
 
 
 async def _take_prices(prices: PriceStore, settings: BillingSettings) -> None:

@@ -10,10 +10,10 @@ os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "0")
 
 gc.disable()  # until `run`: it would look through all that is imported again and again, a tenth of the time
 
-from servicekit.db.database import migrate_only
+from servicekit.db.backup import Keeping
 from servicekit.rpc.server import run
 from services.vmpool.config import VmPoolSettings
-from services.vmpool.server import check_settings, main
+from services.vmpool.server import check_settings, end_leases, main
 
 if __name__ == "__main__":
-    run(main, check_settings, lambda: migrate_only(VmPoolSettings(), "vmpool"))
+    run(main, check_settings, Keeping("vmpool", VmPoolSettings, restored=end_leases).do)

@@ -16,6 +16,7 @@ from wavepool.vmpool.v1 import vmpool_pb2_grpc
 from servicekit import logging
 from servicekit.clock import Clock, SystemClock, new_id
 from servicekit.db import database
+from servicekit.db.backup import Facts
 from servicekit.db.leader_lease import DatabaseTakenError, LeaderLease, LeadershipLostError, WhileSure
 from servicekit.feed import Feed
 from servicekit.loops import Loop, run_loop
@@ -235,6 +236,11 @@ def check_settings() -> None:
     settings = VmPoolSettings()
     check_network(settings, "vmpool")
     checked_providers(settings)
+
+
+async def end_leases(db: database.Database, told: Facts) -> Facts:
+    """Ends the leases of a restored database: what runs on the machines now is not what it says."""
+    return told | {"machines": await LeaseStore(db, SystemClock(), Feed(), new_id).restored()}
 
 
 async def main() -> None:

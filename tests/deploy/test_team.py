@@ -146,6 +146,16 @@ def test_no_secret_is_in_the_description_of_a_container(team: Team) -> None:
         assert (team.folder / name).read_text() not in described
 
 
+def test_a_backup_is_made_while_it_runs_and_proven(team: Team, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WAVEPOOL_BACKUPS", str(tmp_path))
+    for work in ("backup", "verify"):
+        done = script(work, "/backups/one")
+        assert done.returncode == 0, done.stderr
+    manifest = json.loads((tmp_path / "one" / "manifest.json").read_text())
+    assert {each["engine"] for each in manifest["databases"].values()} == {"postgresql"}
+    assert {"service-token", "pool-secret", "tls/billing.pem"} <= manifest["files"].keys()
+
+
 def test_prometheus_finds_every_replica_and_evaluates_the_rules(team: Team) -> None:
     prometheus = str(team.containers()["prometheus"][0].ID)
 

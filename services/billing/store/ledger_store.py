@@ -62,6 +62,13 @@ _CHANGE_HOLD = (
         }
     )
 )
+# The keys that the scheduler gives to its holds; those of other services begin with their names.
+_OF_SCHEDULER = select(holds, transactions.c.idempotency_key).join(
+    transactions,
+    (transactions.c.hold_id == holds.c.hold_id)
+    & (transactions.c.kind == TransactionKind.HOLD.value)
+    & transactions.c.idempotency_key.like("job:%"),
+)
 _GRANTS = select(grants).where(grants.c.account_id == bindparam("account_id"), grants.c.remaining_micros > 0)
 _CHANGE_GRANT = (
     update(grants)
@@ -346,6 +353,26 @@ class LedgerStore:
             wanted = _Wanted(TransactionKind.HOLD_EXPIRY, account.account_id, rest, key, "the hold expired", hold_id)
             await self._record(connection, account, wanted, books.charge(account.account_id, 0, rest))
             return True
+
+    async def restored(self, lost: Sequence[str], kept: Sequence[str]) -> int:
+        """Ends the holds of the scheduler's jobs in a ledger that was restored from a backup; the number of holds.
+
+        `lost` are those of jobs that fail without a charge, `kept` those of jobs that go on. The scheduler's record is
+        of a moment before: open holds besides are of jobs that it lacks, and lost ones may have been charged since.
+        """
+        why = "restored from a backup"
+        open_ones = _OF_SCHEDULER.where(holds.c.state == HoldState.OPEN.value, holds.c.hold_id.not_in({*lost, *kept}))
+        settled = _OF_SCHEDULER.where(holds.c.state == HoldState.SETTLED.value, holds.c.hold_id == bindparam("lost_id"))
+        async with self._database.reading() as connection:
+            nobodys = (await connection.execute(open_ones)).all()
+            charged = [row for one in lost for row in await connection.execute(settled, {"lost_id": one})]
+        for row in nobodys:
+            await self.settle(row.hold_id, 0, f"{row.idempotency_key}:1", why, reason=why)
+        charged = [row for row in charged if row.charged_micros > row.refunded_micros]
+        for row in charged:
+            left = row.charged_micros - row.refunded_micros
+            await self.refund(row.hold_id, left, f"{row.idempotency_key}:refund", why)
+        return len(nobodys) + len(charged)
 
     async def catch_up_budgets(self) -> None:
         """Adds up what was charged of budgets, so that holds need not wait for it."""

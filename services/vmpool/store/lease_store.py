@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 
-from sqlalchemy import bindparam, func, select
+from sqlalchemy import bindparam, func, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from servicekit.clock import Clock
-from servicekit.db.database import Database
+from servicekit.db.database import EPOCH, MICROSECOND, Database
 from servicekit.feed import Feed
 from services.vmpool.errors import (
     LeaseConflictError,
@@ -202,6 +202,21 @@ class LeaseStore:
             for lease in expired:
                 await write_lease(connection, lease)
         return expired
+
+    async def restored(self) -> int:
+        """End all leases of a database that was restored from a backup; gives the number of machines in its record.
+
+        Their executors may have seen later leases, so the next ones have tokens above any of theirs.
+        """
+        standing = select(leases.c.lease_id).where(leases.c.state != LeaseState.ENDED.value)
+        async with self._database.reading() as connection:
+            lease_ids = list(await connection.scalars(standing))
+        for lease_id in lease_ids:
+            await self.release(lease_id, "the pool was restored from a backup")
+        token = (self._clock.now() - EPOCH) // MICROSECOND
+        raise_tokens = update(machines).where(machines.c.release_time.is_(None)).values(fencing_token=token)
+        async with self._database.transaction() as connection:
+            return (await connection.execute(raise_tokens)).rowcount
 
     async def get(self, lease_id: str) -> Lease:
         """The lease, also if it is over; raises LeaseNotFoundError if there is none."""

@@ -501,3 +501,21 @@ async def test_the_database_refuses_to_change_the_ledger(stores: Stores, db: Dat
         with pytest.raises(DBAPIError, match="append-only"):
             async with db.transaction() as connection:
                 await connection.execute(statement)
+
+
+async def test_a_restored_ledger_holds_and_charges_nothing_for_what_the_scheduler_does_not_have(stores: Stores) -> None:
+    account_id = await account_with(stores, 1000)
+    purposes = ("unknown", "kept", "lost", "charged since")
+    unknown, kept, lost, charged = [
+        (await stores.ledger.hold(account_id, 100, f"job:{one}", "")).hold_id for one in purposes
+    ]
+    others = (await stores.ledger.hold(account_id, 100, "ci/job:1", "")).hold_id
+    await stores.ledger.settle(charged, 70, "job:charged since:1", "")
+    assert await stores.ledger.restored([lost, charged], [kept]) == 2
+    balance = (await stores.accounts.get(account_id)).balance
+    assert (balance.charged_micros, balance.held_micros) == (0, 300)
+    for hold_id in (kept, lost, others):
+        await stores.ledger.settle(hold_id, 0, f"end:{hold_id}", "")
+    with pytest.raises(HoldSettledError):
+        await stores.ledger.settle(unknown, 0, "another", "")
+    assert (await stores.postings.prove()).faults == []

@@ -146,3 +146,18 @@ async def test_while_no_lease_is_due_nobody_who_writes_is_waited_for(bench: Benc
         assert await bench.leases.expire_due() == []
     bench.clock.advance(timedelta(seconds=60))
     assert [lease.state for lease in await bench.leases.expire_due()] == [LeaseState.EXPIRED]
+
+
+async def test_a_restored_pool_has_no_leases_and_its_next_ones_are_newer_than_any_that_machines_have_seen(
+    bench: Bench,
+) -> None:
+    await bench.add_warm(gpu_count=2)
+    before, expired = await bench.lease("job-1"), await bench.lease("job-2")
+    await bench.leases.renew(before.lease_id, timedelta(days=2))
+    bench.clock.advance(timedelta(days=1))
+    assert [lease.lease_id for lease in await bench.leases.expire_due()] == [expired.lease_id]
+    assert await bench.leases.restored() == 1
+    assert {(await bench.leases.get(one.lease_id)).state for one in (before, expired)} == {LeaseState.ENDED}
+    assert (await bench.machines.get("m1")).state is MachineState.WARM
+    lost_tokens = 1_000_000
+    assert (await bench.lease("job-3")).fencing_token > before.fencing_token + lost_tokens
