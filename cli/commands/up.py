@@ -9,6 +9,7 @@ import shutil
 import signal
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 READY_SECONDS = 60.0
 GRACE_SECONDS = 15.0
 POLL_SECONDS = 0.1
+ROTATE_SECONDS = 60.0
 LINK_SECONDS = 86_400.0
 """How long the link to the page works, if it is not used before."""
 KEEP_RESERVED = frozenset({"docker", "dstack"})
@@ -80,7 +82,8 @@ async def _serve(stack: Stack) -> None:
     async with running(stack.programs(), say, GRACE_SECONDS) as supervisor:
         _on_signals(stop, supervisor)
         stopped, failed = asyncio.create_task(stop.wait()), asyncio.create_task(_run(stack, supervisor, ready))
-        done, pending = await asyncio.wait([stopped, failed], return_when=asyncio.FIRST_COMPLETED)
+        rotating = asyncio.create_task(_rotate(stack.logs))
+        done, pending = await asyncio.wait([stopped, failed, rotating], return_when=asyncio.FIRST_COMPLETED)
         for task in pending:
             task.cancel()
         for task in done:
@@ -96,6 +99,14 @@ async def _run(stack: Stack, supervisor: Supervisor, ready: asyncio.Event) -> No
     await asyncio.to_thread(_announce, stack, supervisor)
     ready.set()
     await supervisor.wait()
+
+
+async def _rotate(logs: Path) -> None:
+    while True:
+        await asyncio.sleep(ROTATE_SECONDS)
+        # A full disk keeps nobody from working on.
+        with suppress(OSError):
+            await asyncio.to_thread(rotate_logs, logs)
 
 
 def _on_signals(stop: asyncio.Event, supervisor: Supervisor) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import fcntl
 import os
+import shutil
+import stat
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,6 +22,9 @@ def claimed(data_dir: Path, endpoint: str) -> Generator[None]:
     """Holds the folder; raises InputError if another `up` holds it."""
     try:
         (data_dir / "logs").mkdir(parents=True, exist_ok=True)
+        # Databases, secrets and logs are nobody else's to read; a folder that all may write in (/tmp) is not ours.
+        if not data_dir.stat().st_mode & stat.S_ISVTX:
+            data_dir.chmod(0o700)
     except OSError as error:
         raise InputError(f"cannot make the data folder {data_dir}: {error}; choose another with --data-dir") from error
     with (data_dir / LOCK_FILE).open("a+", encoding="utf-8") as lock:
@@ -59,12 +64,17 @@ def connection(data_dir: Path) -> tuple[str, str]:
 
 
 def rotate_logs(logs: Path, largest_bytes: int = LARGEST_LOG_BYTES) -> None:
-    """Renames large log files; keeps one older generation. All are their owner's alone to read."""
+    """Puts large log files aside, also of processes that run; keeps one older generation, its owner's alone to read.
+
+    Processes append to their files, so a file that is emptied goes on from its beginning.
+    """
     for log in logs.glob("*.log*"):
         log.chmod(0o600)
     for log in logs.glob("*.log"):
         if log.stat().st_size > largest_bytes:
-            log.replace(log.with_suffix(".log.1"))
+            older = log.with_suffix(".log.1")
+            shutil.copy2(log, older)
+            os.truncate(log, 0)
 
 
 def _in_use(data_dir: Path) -> str:

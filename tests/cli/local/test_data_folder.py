@@ -35,9 +35,19 @@ def test_a_folder_that_cannot_be_made_is_reported(tmp_path: Path) -> None:
         pass
 
 
-def test_only_long_logs_are_put_aside(tmp_path: Path) -> None:
-    (tmp_path / "long.log").write_text("x" * 11)
+def test_only_long_logs_are_put_aside_and_their_processes_write_on(tmp_path: Path) -> None:
     (tmp_path / "short.log").write_text("x" * 10)
-    rotate_logs(tmp_path, largest_bytes=10)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["long.log.1", "short.log"]
+    with (tmp_path / "long.log").open("a") as log:
+        log.write("x" * 11)
+        log.flush()
+        rotate_logs(tmp_path, largest_bytes=10)
+        log.write("y")
+    found = {path.name: path.read_text() for path in tmp_path.iterdir()}
+    assert found == {"long.log.1": "x" * 11, "long.log": "y", "short.log": "x" * 10}
     assert {path.stat().st_mode & 0o777 for path in tmp_path.iterdir()} == {0o600}
+
+
+def test_nobody_else_enters_the_data_folder(tmp_path: Path) -> None:
+    tmp_path.chmod(0o755)
+    with claimed(tmp_path, "http://127.0.0.1:9000"):
+        assert tmp_path.stat().st_mode & 0o777 == 0o700
