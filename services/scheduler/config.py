@@ -121,6 +121,12 @@ class SchedulerSettings(ServiceSettings):
     """Time over which failed jobs and lost attempts are counted for alerts."""
     metrics_retention: Annotated[timedelta, Field(gt=timedelta(0))] = timedelta(days=30)
     """Time for which the figures of ended attempts are kept."""
+    sources_kept: Annotated[timedelta, Field(ge=timedelta(0))] = timedelta(days=90)
+    """Time after the end of a job for which its source and a problem definition of its own are kept; 0: for ever."""
+    events_kept: Annotated[timedelta, Field(ge=timedelta(0))] = timedelta(days=90)
+    """The same for its events, but the last: compiler output, tests, samples, measurements; 0: for ever."""
+    results_kept: Annotated[timedelta, Field(ge=timedelta(0))] = timedelta(0)
+    """The same for its result, the signed report among it; 0: for ever."""
     poll_interval: timedelta = timedelta(seconds=1)
     """Interval between two looks for events that another process wrote and for changes that were not announced."""
     leader_term: LeaderTerm = LEADER_TERM

@@ -41,7 +41,7 @@ from services.scheduler.jobs.reservation_checks import ReservationLimits
 from services.scheduler.jobs.reservation_usage import UserLimits
 from services.scheduler.jobs.run_history import DAY, DAYS_REMEMBERED
 from services.scheduler.jobs.states import JobState
-from services.scheduler.monitoring.pruner import AttemptPruner
+from services.scheduler.monitoring.pruner import AttemptPruner, JobPruner
 from services.scheduler.monitoring.queue_monitor import QueueMonitor
 from services.scheduler.peers.billing import Billing
 from services.scheduler.peers.executors import Executors
@@ -91,6 +91,7 @@ from services.scheduler.store.disk_store import DiskStore
 from services.scheduler.store.job_reader import JobReader
 from services.scheduler.store.job_store import JobStore
 from services.scheduler.store.maintenance_store import MaintenanceStore
+from services.scheduler.store.old_jobs import Kept, OldJobs
 from services.scheduler.store.queue_store import QueueStore
 from services.scheduler.store.ranking_reader import RankingReader
 from submissions.checks import UnknownProblemError
@@ -235,6 +236,14 @@ class Scheduler:
         finally:
             # Not only when the server has stopped: until then, its last calls may take seconds.
             await self.runner.stop()
+
+
+def _kept_of_jobs(settings: SchedulerSettings) -> dict[Kept, timedelta]:
+    return {
+        Kept.SOURCE: settings.sources_kept,
+        Kept.EVENTS: settings.events_kept,
+        Kept.RESULT: settings.results_kept,
+    }
 
 
 async def learn(forecast: Forecast, reader: JobReader, clock: Clock) -> None:
@@ -425,6 +434,7 @@ async def build(  # noqa: PLR0915 - one statement for each part
         (dispatcher, settings.poll_interval, waiting.changed),
         (ReadingReporter(monitor.readings, report), settings.metrics_interval, None),
         (AttemptPruner(attempts, settings.metrics_retention, clock), PRUNE_INTERVAL, None),
+        (JobPruner(OldJobs(database), _kept_of_jobs(settings), clock), PRUNE_INTERVAL, None),
         (DiskPruner(disks, settings.deleted_disks_kept, clock), PRUNE_INTERVAL, None),
         (usage, USAGE_INTERVAL, None),
     ]

@@ -133,7 +133,8 @@ class JobStore:
     async def _stored_texts(self, job_id: str) -> Submission:
         query = select(job_texts.c.texts).where(job_texts.c.job_id == job_id)
         async with self._database.reading() as connection:
-            return Submission.FromString(bytes((await connection.execute(query)).scalar_one()))
+            # Those of an old job may be gone (SCHEDULER_SOURCES_KEPT).
+            return Submission.FromString(bytes(await connection.scalar(query) or b""))
 
     def _committed(self, results: Sequence[Written]) -> None:
         moves = [result for result in results if isinstance(result, Moved)]
