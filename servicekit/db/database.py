@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
-from contextlib import asynccontextmanager, nullcontext, suppress
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Generator, Sequence
+from contextlib import asynccontextmanager, contextmanager, nullcontext, suppress
 from contextvars import Context
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from importlib.resources import as_file, files
 from importlib.resources.abc import Traversable
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from sqlalchemy import BigInteger, Connection, Dialect, TypeDecorator, event, inspect, make_url, text
 from sqlalchemy.exc import DBAPIError
@@ -30,12 +30,17 @@ from servicekit.metrics import gauge
 from servicekit.settings.config import ServiceSettings, WrongSettingsError
 from servicekit.storage import DatabaseAwayError
 
+if TYPE_CHECKING:
+    from alembic.config import Config
+
 log = logging.get_logger(__name__)
 connections_in_use = gauge("wavepool_database_connections_in_use", "Connections that transactions have now.")
 connections_waited_for = gauge(
     "wavepool_database_connections_waited_for", "Transactions that wait for a connection to the database now."
 )
 
+COMPATIBILITY = "schema_compatibility"
+"""A table of one row, beside alembic's: the revision of the oldest code that can use the schema."""
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
 BUSY_TIMEOUT_MS = 10_000
@@ -52,14 +57,20 @@ SNAPSHOT = READING | {"isolation_level": "REPEATABLE READ"}
 
 
 class UnknownSchemaError(WrongSettingsError):
-    """The schema of a database has a revision that is older than the first migration here, or newer than the last."""
+    """The schema of a database is older than the first migration here, or newer than the last and not usable.
 
-    def __init__(self, url: str, revision: str, first: str) -> None:
+    `compatible_since` is the oldest version of the code that can use a newer one; empty if the database does not say.
+    """
+
+    def __init__(self, url: str, revision: str, known: Sequence[str], compatible_since: str) -> None:
+        first, last = known[0], known[-1]
         fix = f"it upgrades from {first} on. Start an earlier version on it once, which brings it to {first}"
+        if revision > last:
+            usable = f"which code of {compatible_since} or later can use; " if compatible_since else ""
+            fix = f"{usable}start the version that made it"
         super().__init__(
-            f"{url}: the schema has revision {revision}, which this version of Wavepool does not know; "
-            f"{fix if revision < first else 'start the version that made it'}, or use an empty database. "
-            "See docs/operations.md, Data."
+            f"{url}: the schema has revision {revision}, and this version of Wavepool knows {first} to {last}; {fix}, "
+            "or use an empty database. See docs/operations.md, Data."
         )
 
 
@@ -273,6 +284,9 @@ async def migrate(database: Database, location: str, *, unfinished: bool = False
 
     Files of versions are named by their revisions, in rising order; the last is the newest.
 
+    A schema that is newer than the last is left as it is if it only has more than what the code here uses: a migration
+    that says `EXPANDS = True` leaves the schema usable for the code of the revision before it.
+
     Waits until the database can be reached. Safe to call at every start and from several processes: an advisory lock on
     PostgreSQL, or the write lock on SQLite, lets one in at a time. Raises UnknownSchemaError, or WrongSettingsError if
     the database refuses this service or a restore of it has not ended, except if `unfinished`; nothing changes then.
@@ -307,9 +321,27 @@ def _upgrade(connection: Connection, versions: Traversable) -> None:
         return
     for revision in noted:
         if revision not in known:
-            raise UnknownSchemaError(connection.engine.url.render_as_string(), revision, known[0])
+            url, since = connection.engine.url.render_as_string(), _compatible_since(connection)
+            if not since or not since <= known[-1] < revision:
+                raise UnknownSchemaError(url, revision, known, since)
+            log.warning("the schema is newer, and can be used", extra={"schema": revision, "known": known[-1]})
+            return
     # Only here: with what it imports, alembic takes a tenth of a second, and most starts find a schema up to date.
     from alembic import command
+    from alembic.script import ScriptDirectory
+
+    with alembic_config(connection, versions) as config:
+        command.upgrade(config, "head")
+        newest_first = ScriptDirectory.from_config(config).walk_revisions()
+        since = next(one.revision for one in newest_first if not getattr(one.module, "EXPANDS", False))
+    connection.exec_driver_sql(f"CREATE TABLE IF NOT EXISTS {COMPATIBILITY} (compatible_since TEXT NOT NULL)")
+    connection.exec_driver_sql(f"DELETE FROM {COMPATIBILITY}")  # noqa: S608 - our own name
+    connection.execute(text(f"INSERT INTO {COMPATIBILITY} VALUES (:since)"), {"since": since})  # noqa: S608 - our own name
+
+
+@contextmanager
+def alembic_config(connection: Connection, versions: Traversable) -> Generator[Config]:
+    """Alembic's configuration for these versions on an open connection."""
     from alembic.config import Config
 
     with as_file(versions) as path, as_file(files("servicekit.db") / "migration") as environment:
@@ -318,7 +350,14 @@ def _upgrade(connection: Connection, versions: Traversable) -> None:
         config.set_main_option("version_locations", str(path))
         config.set_main_option("path_separator", "newline")
         config.attributes["connection"] = connection
-        command.upgrade(config, "head")
+        yield config
+
+
+def _compatible_since(connection: Connection) -> str:
+    """The revision of the oldest code that can use the schema; empty if the database does not say."""
+    if not inspect(connection).has_table(COMPATIBILITY):
+        return ""
+    return connection.exec_driver_sql(f"SELECT compatible_since FROM {COMPATIBILITY}").scalar_one()  # noqa: S608 - our own name
 
 
 def revisions_of(connection: Connection) -> list[str]:
