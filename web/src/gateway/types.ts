@@ -2242,6 +2242,8 @@ export interface components {
             state: components["schemas"]["ReservationState"];
             /** Machine Id */
             machine_id: string | null;
+            /** More Machine Ids */
+            more_machine_ids: string[];
             /** Late */
             late: boolean;
             /** Reservation Id */
