@@ -44,7 +44,8 @@ _QUALIFIERS = frozenset(("volatile", "__volatile__", "__volatile", "inline", "__
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r"}
 _NEW_LINE = re.compile(r"\\?\r?\n")
 _AMD_REGISTERS = re.compile(r"[=+&]*(?:[vsa]|\{[vsa][\d\[].*\})$")
-_CLOBBERED = re.compile(r"[vsa](?:\d+|\[\d+:\d+\])|vcc|exec|scc|m0")
+# A macro may make the number: "a" #N.
+_CLOBBERED = re.compile(r"[vsa](?:\d+|\[\d+:\d+\])?|vcc|exec|scc|m0")
 _COMMENT = re.compile(r"/\*.*?\*/|(?:;|//)[^\n]*", re.DOTALL)
 _VARIABLE = re.compile(r"\bwp_\d+\b")
 _LABEL = "llvm.amdgcn."

@@ -36,8 +36,10 @@ template <class T, unsigned N> __device__ float sum_of(const HIP_vector_type<T, 
     for (unsigned at = 0; at < N; ++at) sum += float(v.data[at]);
     return sum;
 }
+#define RESERVED(N) asm volatile("" ::: "v" #N)
 __global__ void vectors(float* out, float4* four) {
     asm volatile("" ::: "v[0:3]", "a7", "memory");
+    RESERVED(9);
     HIP_vector_type<float, 8> v(2.0f);
     v += v, v.data[3] = 1, ++v;
     four->data[2] = 7, four->data = four->data * 2.0f;
