@@ -32,7 +32,8 @@ P90_WAIT = "queue.p90_wait_seconds"
 """The time that nine of ten waiting jobs have waited at most, in seconds."""
 RESERVATION_WARNINGS = {minutes: f"reservation.minutes_left.of_{minutes}" for minutes in (30, 15, 5)}
 """Minutes to the end of a reservation that ends within the hour, for each warning by its minutes, if the reservation
-ever had more left: a short one does not cross it, also when it is extended by a little."""
+ever had more left: a short one does not cross it, also when it is extended by a little. Its session warns in the same
+minutes."""
 STUCK_JOBS = "queue.stuck_jobs"
 """Jobs that wait although nothing that runs or starts can serve them, and the pool can start nothing."""
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-WARNINGS = (30, 15, 5, 0)
+from vocabulary.readings import RESERVATION_WARNINGS
+
+WARNINGS = (*RESERVATION_WARNINGS, 0)
 """Minutes before the end at which users are warned; 0 is for the last words."""
 LONGEST_SIGNALS = timedelta(seconds=30)
 """Longest time between the first signal to a session's processes and SIGKILL, if it ends by its time."""
