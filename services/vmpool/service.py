@@ -17,7 +17,7 @@ from servicekit.rpc.proto_of import proto_of
 from services.vmpool.capacity.lease_acquisition import LeaseAcquisition
 from services.vmpool.capacity.offering import offering_of
 from services.vmpool.capacity.requesting import Requesting
-from services.vmpool.capacity.scope_checks import check_scope_size, longest_lived
+from services.vmpool.capacity.scope_checks import check_scope_size, longest_lived, possible_types
 from services.vmpool.capacity.sizer import Sizer
 from services.vmpool.config import VmPoolSettings
 from services.vmpool.errors import InvalidFieldError, LeaseNotFoundError
@@ -203,7 +203,8 @@ class VmPoolServicer(vmpool_pb2_grpc.VmPoolServiceServicer):
         machines = await self.machines.all(include_ended=True)
         leases, forgotten = await self.leases.counts(), await self.history.totals()
         now, longest = self.clock.now(), longest_lived(self.providers)
-        answer = pool_metrics_to_proto(machines, leases, forgotten, now, self.settings, longest)
+        types = possible_types(self.settings.gpu_types, self.providers)
+        answer = pool_metrics_to_proto(machines, leases, forgotten, now, self.settings, longest, types)
         if request.with_funds:
             answer.never_paid.update(await self.sizer.never_paid())
         return answer

@@ -308,7 +308,7 @@ def _impossible(field: str, why: str) -> InvalidFieldError:
 
 
 def _size_field(request: SubmitJobRequest) -> str:
-    """The field in which a request says how much of a machine it wants."""
+    """The field in which a request says how much of a machine it wants, or if it does not, which."""
     asked = request.spec.resources
-    named = (name for name in ("gpus", "fraction", "memory_mib", "devices") if getattr(asked, name))
-    return ".".join(["spec.resources", *[next(named, "")]]).rstrip(".")
+    named = (f"spec.resources.{name}" for name in ("gpus", "fraction", "memory_mib", "devices") if getattr(asked, name))
+    return next(named, "spec.gpu_type")

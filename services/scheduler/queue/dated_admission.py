@@ -68,6 +68,10 @@ class DatedAdmission:
             log.warning("the pool's limits are not known now", extra={"reason": str(error)})
         return self._dated.limits
 
+    def may_have(self, gpu_types: Iterable[str]) -> bool:
+        """False if there is no machine of these types, and the pool can start none."""
+        return any(map(self._dated.may_have, gpu_types))
+
     def never_paid(self, gpu_types: Iterable[str]) -> str:
         """Why the pool has no money for a machine of one of these types; empty if it may have."""
         unpaid = self._dated.limits.never_paid

@@ -146,6 +146,9 @@ class Explainer:
             return f"{at_most}, and this takes {takes}. Ask for less{shorter}, or use another queue."
         if not self._inventory.is_complete:
             return ""
+        if not self._dated.may_have(gpu_types):
+            none = f"There is no machine with {' or '.join(gpu_types)}, and the pool can start none."
+            return f"{none} Ask for another GPU type; `wavepool avail` lists those that can be had."
         if not self._inventory.can_have(resources, gpu_types):
             what = f"No machine with {' or '.join(gpu_types)} can give {resources}."
             return f"{what} {self._remedy(job, self._usable(job), blocked='')}"

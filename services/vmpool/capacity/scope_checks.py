@@ -51,6 +51,14 @@ def check_scope_spot(spot: SpotPolicy | None, providers: ProviderSet, provider: 
         raise InvalidFieldError("spot_policy", f"{fix}; it is {spot}")
 
 
+def possible_types(gpu_types: Sequence[str], providers: ProviderSet) -> Sequence[str]:
+    """Those of the GPU types of which a provider could ever have a machine."""
+    scopes = _scopes(providers.names, providers)
+    if scopes is None or not all(scope.gpu_types for scope in scopes.values()):
+        return gpu_types
+    return [one for one in gpu_types if any(one in scope.gpu_types for scope in scopes.values())]
+
+
 def longest_lived(providers: ProviderSet) -> Scope | None:
     """The scope of the provider whose machines live longest; None if one of them sets no limit, or may set none."""
     scopes = _scopes(providers.names, providers)

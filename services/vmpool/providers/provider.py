@@ -213,6 +213,8 @@ class Scope:
     longest_life: timedelta = timedelta(0)
     """It ends its machines after that time, which `life_setting` sets; 0: no limit."""
     life_setting: str = ""
+    gpu_types: tuple[str, ...] = ()
+    """The GPU types that it has; empty if it may have any."""
     is_spot: bool | None = None
     """Whether all of its machines are spot machines, or none is; None if both may be."""
 

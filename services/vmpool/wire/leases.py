@@ -223,10 +223,11 @@ def pool_metrics_to_proto(
     now: datetime,
     settings: VmPoolSettings,
     longest_lived: Scope | None,
+    gpu_types: Sequence[str],
 ) -> pb.GetPoolMetricsResponse:
     """The pool's figures, over remembered and forgotten machines and leases, and its limits.
 
-    `longest_lived` is the provider whose machines live longest, None if there is no limit.
+    `longest_lived` is the provider whose machines live longest, None if there is no limit. `gpu_types` may be started.
     """
     idle = sum((machine.idle_until(now) for machine in machines), forgotten.idle)
     newest = sorted(machines, key=lambda machine: machine.create_time, reverse=True)
@@ -241,7 +242,7 @@ def pool_metrics_to_proto(
         max_machines=settings.most_machines(),
         gpus_per_machine=settings.gpus_per_machine,
         machine_network=str(settings.machine_network or ""),
-        start_times=[_start_time_to_proto(gpu_type, newest) for gpu_type in settings.gpu_types],
+        start_times=[_start_time_to_proto(gpu_type, newest) for gpu_type in gpu_types],
     )
     if longest_lived:
         answer.longest_time.FromTimedelta(max(timedelta(0), longest_lived.longest_life - START_MARGIN))

@@ -429,6 +429,17 @@ async def test_what_is_impossible_stays_so_while_machines_are_not_known(cluster:
     assert waiting.hopeless
 
 
+async def test_a_gpu_type_that_the_pool_can_never_have_is_refused(stopped_cluster: Cluster) -> None:
+    cluster = stopped_cluster
+    cluster.pool.start_seconds = {"MI300X": 4}
+    await cluster.start()
+    await cluster.knows_machines()
+    absent = cluster.submit("absent", gpu_type="MI210")
+    reason = "There is no machine with MI210, and the pool can start none."
+    await refused(absent, grpc.StatusCode.INVALID_ARGUMENT, reason, field="spec.gpu_type")
+    assert (await cluster.submit("there")).job_id
+
+
 async def test_what_cannot_be_paid_for_any_more_ends_unless_it_waits_for_the_operator(tmp_path: Path) -> None:
     async with scripted_cluster(tmp_path, impossible_after=timedelta(milliseconds=50)) as cluster:
         await cluster.start()

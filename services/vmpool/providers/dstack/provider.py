@@ -50,7 +50,7 @@ class DstackProvider:
         self.poll_interval = timeouts.poll_interval
         is_spot = None if market.spot_policy is SpotPolicy.AUTO else market.spot_policy is SpotPolicy.SPOT
         life = config.max_duration, "VMPOOL_DSTACK_MAX_DURATION"
-        self.scope = Scope(market.gpu_counts, market.backends, *life, is_spot)
+        self.scope = Scope(market.gpu_counts, market.backends, *life, is_spot=is_spot)
         self._config = config
         self._client = DstackClient(config.server)
         self._runs = Runs(self._client, config)

@@ -55,7 +55,8 @@ class HostsProvider:
     def __init__(self, hosts: Mapping[str, Host], *, start_timeout: timedelta, request_timeout: timedelta) -> None:
         self._hosts = hosts
         self.start_timeout = start_timeout
-        self.scope = Scope(tuple(sorted({host.gpu_count for host in hosts.values()})), tuple(hosts), is_spot=False)
+        counts, types = ({host.gpu_count for host in hosts.values()}, {host.gpu_type for host in hosts.values()})
+        self.scope = Scope(tuple(sorted(counts)), tuple(hosts), gpu_types=tuple(sorted(types)), is_spot=False)
         self._request_seconds = request_timeout.total_seconds()
         self._channels = {name: open_channel(f"{host.address}:{host.port}") for name, host in hosts.items()}
         self._stubs = {name: pb_grpc.MachineHostServiceStub(channel) for name, channel in self._channels.items()}

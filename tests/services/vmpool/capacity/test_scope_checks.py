@@ -12,6 +12,7 @@ from services.vmpool.capacity.scope_checks import (
     check_scope_size,
     check_scope_spot,
     longest_lived,
+    possible_types,
 )
 from services.vmpool.errors import InvalidFieldError
 from services.vmpool.policy.offer_choice import SpotPolicy
@@ -30,6 +31,7 @@ def pool(*scopes: Scope | None) -> ProviderSet:
 
 
 CLOUDS = Scope(gpu_counts=(1, 8), backends=("amddevcloud", "hotaisle"))
+TYPES = ["MI300X", "MI250X", "MI210"]
 HOST = Scope(gpu_counts=(1,))
 
 
@@ -62,6 +64,16 @@ def test_more_gpus_than_any_machine_can_have_are_refused() -> None:
     check_scope_size(8, pool(HOST, None))
     with pytest.raises(InvalidFieldError, match=r"^gpus: must be at most 1, as no machine here ever has more; it is 2"):
         check_scope_size(2, pool(HOST, HOST))
+
+
+@pytest.mark.parametrize(
+    ("scopes", "possible"),
+    [((("MI300X",), ("MI210",)), ["MI300X", "MI210"]), ((("MI210",),), ["MI210"]), ((("MI210",), ()), [*TYPES])],
+)
+def test_a_gpu_type_that_no_provider_ever_has_cannot_be_started(
+    scopes: tuple[tuple[str, ...], ...], possible: list[str]
+) -> None:
+    assert possible_types(TYPES, pool(*(replace(HOST, gpu_types=types) for types in scopes))) == possible
 
 
 ONLY_SPOT, NO_SPOT = replace(HOST, is_spot=True), replace(HOST, is_spot=False)
