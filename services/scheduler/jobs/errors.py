@@ -96,8 +96,7 @@ class NotYourSubmissionError(SchedulerError):
 
     def __init__(self, job_id: str) -> None:
         super().__init__(
-            f"{job_id} is another user's: only that user and managers of the team may name or share it. "
-            "Ask one of them."
+            f"{job_id} is another user's: only its user and managers of the team may name or share it. Ask one of them."
         )
 
 

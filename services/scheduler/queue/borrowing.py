@@ -14,8 +14,10 @@ from typing import NamedTuple
 
 from servicekit.clock import Clock
 from services.scheduler.fairness.settings import Queues, in_gpus
+from services.scheduler.jobs.dated_limits import START_FIELD, time_text
 from services.scheduler.jobs.errors import CalendarConflictError
 from services.scheduler.jobs.job import Job
+from services.scheduler.jobs.reservation_calendar import Booking
 from services.scheduler.jobs.reservation_checks import length_text
 from services.scheduler.jobs.resources import Resources
 from services.scheduler.jobs.states import JobState
@@ -107,6 +109,26 @@ class Borrowing:
         if owner := self._owner(job):
             fix = "Save your work, and reserve again when there is room"
             raise CalendarConflictError("duration", f"{what}, and queue {owner} waits for GPUs of its own quota. {fix}")
+
+    def check_start(self, job: Job, asked: Booking, beside: Iterable[tuple[Job, datetime, datetime]]) -> None:
+        """Raises CalendarConflictError if a queue would have more than its limit, with those `beside` it then.
+
+        At its start it goes first, whatever its queue has by then.
+        """
+        queues, gpu_type = self._book.queues, job.spec.gpu_type
+        meets = [one for one in beside if asked.overlaps(*one[1:])]
+        for queue in queues.upwards(queues.known(job.spec.queue)):
+            limit = queues.share(queue.name, gpu_type).limit
+            there = [one for one in meets if queue in queues.upwards(queues.known(one[0].spec.queue))]
+            if limit is None or not there:
+                continue
+            instants = [asked.begin, *(begin for _, begin, _ in there if begin > asked.begin)]
+            has = max(sum(one.eighths for one, begin, end in there if begin <= at < end) for at in instants)
+            if (has + job.eighths) * EIGHTH_MILLI > limit:
+                last = time_text(max(end for _, _, end in there))
+                may = f"queue {queue.name} may have {in_gpus(limit)} of {gpu_type} at a time"
+                has_then = f"its reservations have {in_gpus(has * EIGHTH_MILLI)} then. From {last} on they have none"
+                raise CalendarConflictError(START_FIELD, f"is {time_text(asked.begin)}; {may}, and {has_then}")
 
     def why(self, job: Job) -> list[str]:
         """Which queues borrow what a waiting job may have by its queue's quota, in reservations, and until when."""

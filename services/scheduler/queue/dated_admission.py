@@ -99,6 +99,7 @@ class DatedAdmission:
         if not self._dated.is_loaded:
             raise CalendarUnreadyError
         asked, calendar = self._dated.booking(job), self._dated.calendar(job.spec.gpu_type)
+        self.borrowing.check_start(job, asked, self._dated.uses(job.spec.gpu_type))
         if calendar.fits(asked):
             return
         names, others = self._dated.names_of(calendar.in_the_way(asked), job.account_id)

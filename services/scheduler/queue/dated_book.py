@@ -262,6 +262,13 @@ class DatedBook:
         texts = [f"{job.job_id} ({job.reservation.name})" if job.reservation else job.job_id for job in own]
         return texts, len([one for one in ids if one in known]) - len(own)
 
+    def uses(self, gpu_type: str) -> list[tuple[Job, datetime, datetime]]:
+        """The reservations of a type with the time in which they have GPUs, those that are being made, too."""
+        return [
+            *((one.job, one.begin, one.end) for one in self.entries(gpu_type) if one.job.machine_gpu_type),
+            *((one, *self.booking(one)[2:4]) for one in self.jobs() if one.spec.gpu_type == gpu_type),
+        ]
+
     def entries(self, gpu_type: str) -> list[CalendarEntry]:
         """The reservations of a type that have GPUs, or are to have them."""
         having = [

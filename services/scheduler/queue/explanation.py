@@ -214,7 +214,8 @@ class Explainer:
         """Why it waits whatever is ahead of it, and what helps; None if it only waits for its turn."""
         full = self._situations.full_queue(job)
         if full:
-            has = f"Queue {full.name} has as many GPUs of {job.spec.gpu_type}"
+            later = ", with what starts later," if self._situations.promised(job) else ""
+            has = f"Queue {full.name} has{later} as many GPUs of {job.spec.gpu_type}"
             if full.longest is not None:
                 than = f"reservations that last more than {length_text(full.longest)}"
                 reason = f"{has} as its quota, {in_gpus(full.most)}, allows for {than}."

@@ -355,6 +355,7 @@ class Situations:
             and self.dated.may_take_any(job)
             and self._full_queue(job, used[job.spec.gpu_type]) is None
             and not self.waits_for_quota(job)
+            and not self._is_kept_back(job)
         ]
 
     def is_too_late(self, job: Job) -> bool:
@@ -364,10 +365,23 @@ class Situations:
     def full_queue(self, job: Job, before: Iterable[Job] = ()) -> FullQueue | None:
         """The job's queue, or the nearest above, that may not have so much more of the wanted type.
 
-        What those `before` it are to get counts as used. One that has a start of its own is not held up by a quota.
+        What those `before` it are to get counts as used, and what its queue has reserved for later meanwhile. One that
+        has a start of its own is not held up by a quota.
         """
-        full = self._full_queue(job, self._taken([*self._of_type(job.spec.gpu_type), *before]))
+        first = {one.job_id: one for one in (*before, *self.promised(job))}
+        full = self._full_queue(job, self._taken([*self._of_type(job.spec.gpu_type), *first.values()]))
         return full or (None if job.is_dated else self._over_quota(job, self.reserved(job.spec.gpu_type)))
+
+    def promised(self, job: Job) -> list[Job]:
+        """The reservations that are to start before an immediate one would end, as they have their GPUs in any case."""
+        if job.reservation is None or job.is_dated:
+            return []
+        end = self._clock.now() + self.dated.longest_use(job)
+        return [
+            one
+            for one in self.dated.jobs()
+            if one.spec.gpu_type == job.spec.gpu_type and one.reserved.start_time and one.reserved.start_time < end
+        ]
 
     def small_queue(self, job: Job) -> FullQueue | None:
         """The job's queue, or the nearest above, that may never have what the job takes."""
@@ -464,15 +478,23 @@ class Situations:
         return not job.is_dated and self._over_quota(job, self.reserved(job.spec.gpu_type)) is not None
 
     def _within_quotas(self, jobs: Iterable[Job], gpu_type: str) -> Iterator[Job]:
-        """Leaves out reservations that may not take more than their quotas, and do not fit, with those before them."""
+        """Leaves out reservations that may not take more than their quotas, and do not fit, with those before them.
+
+        So it does with those for which their queues' limits have no room beside what starts later.
+        """
         reserved: Counter[str] | None = None
         for job in jobs:
+            if self._is_kept_back(job.of_type(gpu_type)):
+                continue
             if self._must_fit_quota(job):
                 reserved = Counter(self.reserved(gpu_type)) if reserved is None else reserved
                 if self._over_quota(job.of_type(gpu_type), reserved):
                     continue
                 reserved[self._book.queues.known(job.spec.queue)] += job.spec.least_milli
             yield job
+
+    def _is_kept_back(self, job: Job) -> bool:
+        return bool(self.promised(job)) and self.full_queue(job) is not None
 
     def _must_fit_quota(self, job: Job) -> bool:
         queues = self._book.queues

@@ -188,6 +188,31 @@ async def test_what_other_accounts_have_is_a_number(cluster: Cluster, clock: Lat
     assert made.reservation_id not in said
 
 
+async def test_reservations_that_start_later_keep_to_the_limit_of_their_queue_with_its_others(cluster: Cluster) -> None:
+    for name in ("machine-2", "machine-3"):
+        await cluster.pool.tell(name, "WARM")
+    red = queues_pb2.Queue(name="red", resources={"gpu": queues_pb2.QueueResource(limit=1)})
+    queues: queues_pb2_grpc.QueueServiceAsyncStub = queues_pb2_grpc.QueueServiceStub(cluster.channel)  # type: ignore[assignment]
+    await queues.ApplyQueues(queues_pb2.ApplyQueuesRequest(queues=[red]), timeout=TIMEOUT_SECONDS)
+    first = await dated(cluster, HOUR, queue="red")
+    code, said = await fault(cluster, HOUR + 30 * MINUTE, queue="red")
+    assert code is grpc.StatusCode.FAILED_PRECONDITION
+    assert "queue red may have 1 of MI300X at a time, and its reservations have 1 then. From " in said
+    await dated(cluster, HOUR, key="elsewhere")
+
+    short = await active(cluster, key="short", queue="red", duration={"seconds": 1200})
+    assert "its reservations have 1 then" in (await fault(cluster, 10 * MINUTE, queue="red"))[1]
+    await cancel(cluster, short)
+    long = await cluster.reserve("long", queue="red", duration={"seconds": 5400})
+    request = queues_pb2.ExplainJobRequest(job_id=long.reservation_id)
+    why = await queues.ExplainJob(request, timeout=TIMEOUT_SECONDS)
+    assert why.reason.startswith(
+        "Queue red has, with what starts later, as many GPUs of MI300X as its limit allows, 1."
+    )
+    await cancel(cluster, first)
+    await cluster.reservation_events(long.reservation_id, "active")
+
+
 async def test_back_to_back_is_no_conflict(cluster: Cluster) -> None:
     first = await dated(cluster, HOUR)
     start = Timestamp(seconds=first.spec.start_time.seconds + 3600)
