@@ -1,4 +1,7 @@
-"""What deploy/setup does again and what it leaves; a script stands in for uv and writes down its calls."""
+"""What deploy/setup does again and what it leaves; a script stands in for uv and writes down its calls.
+
+And what deploy/base-image says of what is missing.
+"""
 
 from __future__ import annotations
 
@@ -99,3 +102,14 @@ def test_the_authorities_of_the_system_are_trusted_unless_others_are_named(check
     (checkout / "pip-cert").write_text("/etc/pip.pem")
     assert run(checkout, "--no-dev") == ["sync /etc/pip.pem /etc/pip.pem"]
     assert run(checkout, SSL_CERT_FILE="/etc/uv.pem") == ["sync /etc/uv.pem /etc/pip.pem"]
+
+
+def test_the_script_for_a_base_image_names_the_package_that_is_missing(tmp_path: Path) -> None:
+    run = subprocess.run(
+        ["/bin/sh", str(ROOT / "deploy/base-image")],
+        env={"PATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (run.returncode, run.stderr) == (78, "base-image: needs debootstrap: apt-get install debootstrap\n")

@@ -111,7 +111,7 @@ def _asked_type(found: Sequence[Fields]) -> str:
     by_name = {name.casefold(): name for name in names}
     by_number = {str(number): name for number, name in enumerate(names, 1)}
     # What is free now comes first to mind.
-    free = next((place for place, one in enumerate(found, 1) if one.get("free_gpus")), 1)
+    free = next((at for at, one in enumerate(found, 1) if one.get("free_gpus") and not one.get("maintenance")), 1)
     known = by_name | by_number
     rule = f"is not valid; choose {', '.join(names)}, or a number from 1 to {len(names)}"
     return ask("Which GPU", lambda text: known.get(text.casefold()), rule, str(free))

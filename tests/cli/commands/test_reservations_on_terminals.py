@@ -217,6 +217,15 @@ def answer(run: Terminal, *answers: tuple[str, str]) -> None:
         run.type(text)
 
 
+def test_a_type_in_maintenance_is_not_the_one_that_reserve_proposes(
+    terminal: Callable[..., Terminal], gateway: ScriptedGateway
+) -> None:
+    closed = {**TYPES[1], "gpu_type": "MI250X", "maintenance": "new firmware"}
+    gateway.on("GET", AVAILABILITY, Answer({"gpu_types": [closed, *TYPES]}))
+    run = terminal("reserve", "--no-connect")
+    run.see("Which GPU [3]")
+
+
 def test_reserve_asks_for_type_number_and_hours_and_shows_the_price_before_it_reserves(
     terminal: Callable[..., Terminal], gateway: ScriptedGateway
 ) -> None:
