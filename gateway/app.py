@@ -27,6 +27,7 @@ from gateway.routes import (
     accounts,
     alerts,
     amd,
+    audit,
     billing,
     catalogue,
     disks,
@@ -148,6 +149,7 @@ def create_app(settings: GatewaySettings) -> FastAPI:
         teams,
         sign_in,
         alerts,
+        audit,
         job_metrics,
     ):
         app.include_router(module.router, prefix="/api/v1")

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Annotated, cast
 
+import grpc
+import orjson
 from fastapi import Depends
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from fastapi.security.utils import get_authorization_scheme_param
@@ -16,6 +18,7 @@ from starlette.requests import (
     HTTPConnection,
     Request,
 )
+from wavepool.audit.v1.audit_pb2 import RecordRefusalRequest
 from wavepool.scheduler.v1.scheduler_pb2 import Job, SubmitJobResponse
 
 from gateway.auth import Authenticator, Caller
@@ -33,7 +36,11 @@ from gateway.submissions.recent_jobs import RecentJobs
 from gateway.submissions.sharing_check import SharingCheck
 from gateway.submissions.views import submission_path
 from gateway.submissions.visible_jobs import VisibleJobs
-from gateway.upstreams import Upstreams
+from gateway.upstreams import CALL_TIMEOUT_SECONDS, Upstreams
+from servicekit.actor import Actor, set_actor
+from servicekit.logging import get_logger
+
+log = get_logger(__name__)
 
 MAX_DOUBTFUL_LOOKUPS = 4
 bearer = HTTPBearer(auto_error=False, description="An API token; `wavepool up` prints the first one.")
@@ -127,6 +134,7 @@ async def _caller(
 ) -> Caller:
     # `bearer` is for the OpenAPI document: routes of WebSockets cannot have it.
     caller = await caller_of(request)
+    set_actor(Actor(caller.user_id, caller.user_name, caller.token_id, address_of(request)))
     setattr(request.state, STILL_ALLOWED, partial(gateway.authenticator.still_works, caller.token_id))
     return caller
 
@@ -179,12 +187,31 @@ class Access:
         self.scopes = scopes
         self.roles = roles
 
-    def __call__(self, caller: TheCaller) -> Caller:
-        """The caller; raises ProblemError (403), which names what is missing."""
+    async def __call__(self, request: Request, gateway: TheGateway, caller: TheCaller) -> Caller:
+        """The caller; raises ProblemError (403), which names what is missing, and writes refused acts down."""
+        try:
+            return self.checked(caller)
+        except ProblemError as refusal:
+            if self.roles and request.method != "GET":
+                await _record(gateway, request, refusal)
+            raise
+
+    def checked(self, caller: Caller) -> Caller:
+        """The caller; raises ProblemError (403)."""
         if self.roles:
             caller.require_role(*self.roles)
         caller.require(*self.scopes)
         return caller
+
+
+async def _record(gateway: Gateway, request: Request, refusal: ProblemError) -> None:
+    """Writes a refused attempt to the audit log; the refusal does not wait for it for long."""
+    asked = orjson.dumps({**request.path_params, **request.query_params}).decode()
+    record = RecordRefusalRequest(kind=request.scope["route"].name, request=asked, message=refusal.problem.detail)
+    try:
+        await gateway.upstreams.audits["billing"].RecordRefusal(record, timeout=CALL_TIMEOUT_SECONDS)
+    except grpc.aio.AioRpcError:
+        log.exception("a refused attempt could not be written down")
 
 
 TheAccount = Annotated[Caller, Depends(Access("read"))]
@@ -208,7 +235,7 @@ class PublicRead:
         if gateway.settings.public_problems and not is_named:
             gateway.address_limits.public_reads.count(address_of(request))
             return None
-        return Access("read")(await _caller(request, gateway, shown))
+        return Access("read").checked(await _caller(request, gateway, shown))
 
 
 TheReader = Annotated[Caller | None, Depends(PublicRead())]

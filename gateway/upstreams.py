@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 from grpc_health.v1 import health_pb2_grpc
+from wavepool.audit.v1.audit_pb2_grpc import AuditServiceStub
 from wavepool.billing.v1.alerts_pb2_grpc import AlertServiceStub
 from wavepool.billing.v1.billing_pb2_grpc import BillingServiceStub
 from wavepool.billing.v1.identity_pb2_grpc import IdentityServiceStub
@@ -28,6 +29,7 @@ from servicekit.rpc.channels import open_channel
 from servicekit.rpc.credentials import credentials_of
 
 if TYPE_CHECKING:
+    from wavepool.audit.v1.audit_pb2_grpc import AuditServiceAsyncStub
     from wavepool.billing.v1.alerts_pb2_grpc import AlertServiceAsyncStub
     from wavepool.billing.v1.billing_pb2_grpc import BillingServiceAsyncStub
     from wavepool.billing.v1.identity_pb2_grpc import IdentityServiceAsyncStub
@@ -49,7 +51,7 @@ CALL_TIMEOUT_SECONDS = 10.0
 
 @dataclass(frozen=True)
 class Upstreams:
-    """One client for each gRPC service, and the health stub of each by name."""
+    """One client for each gRPC service; for those that every process has, one of each by name."""
 
     scheduler: SchedulerServiceAsyncStub
     rankings: RankingServiceAsyncStub
@@ -65,6 +67,8 @@ class Upstreams:
     projections: ProjectionServiceAsyncStub
     sign_in: SignInServiceAsyncStub
     alerts: AlertServiceAsyncStub
+    audits: Mapping[str, AuditServiceAsyncStub]
+    """The audit log of each service, by its name."""
     health: Mapping[str, Any]
 
 
@@ -98,5 +102,6 @@ async def open_upstreams(settings: GatewaySettings) -> AsyncGenerator[Upstreams]
             projections=ProjectionServiceStub(channels["billing"]),
             sign_in=SignInServiceStub(channels["billing"]),
             alerts=AlertServiceStub(channels["billing"]),
+            audits={name: AuditServiceStub(channel) for name, channel in channels.items()},
             health={name: health_stub(channel) for name, channel in channels.items()},
         )

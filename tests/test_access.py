@@ -12,6 +12,7 @@ import pytest
 from google.protobuf import descriptor_pb2, descriptor_pool
 
 from servicekit.rpc import access
+from servicekit.rpc import audit as audited
 from tests.needs import REPOSITORY
 
 
@@ -46,6 +47,19 @@ def test_every_method_says_who_may_call_it(name: str) -> None:
     assert callers <= set(access.TITLES)
     # The interceptor reads one request, or passes streams on in both directions.
     assert method.server_streaming or not method.client_streaming
+
+
+READS = ("Get", "List", "Watch", "Explain", "Compare", "Quote", "Project", "Verify", "Diagnose", "SendTest")
+"""How the methods begin that change nothing."""
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_what_operators_may_change_is_written_to_the_audit_log(name: str) -> None:
+    path, method = METHODS[name]
+    may_change = {"operator", "admin"} & access.callers_of(path) and not method.name.startswith(READS)
+    audit = access.access_of(path).audit
+    assert audit or not may_change, f"{name}: add `audit: AUDIT_ALWAYS` or `AUDIT_OF_OTHERS` to its option `access`"
+    assert audit != audited.OF_OTHERS or "account_ids" in method.input_type.fields_by_name
 
 
 def test_each_kind_of_caller_has_words() -> None:

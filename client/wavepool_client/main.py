@@ -182,6 +182,7 @@ PANELS: dict[str, dict[str, Entry]] = {
         "queues": Entry("queues.app"),
         "metrics": Entry("metrics.app"),
         "alerts": Entry("alerts.app"),
+        "audit": Entry("audit.audit", ("wavepool audit", "wavepool audit --user ann --since 2027-01-15T00:00Z --json")),
     },
     "Machines": {"machines": Entry("machines.app")},
     "Administration": {

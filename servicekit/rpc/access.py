@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any
+from typing import Any, cast
 
 import grpc
 from google.protobuf import descriptor_pool
 from google.protobuf.message import DecodeError
 
+from servicekit.actor import METADATA_KEY, Actor, set_actor
 from servicekit.rpc.errors import RefusedCallError
 from servicekit.rpc.interceptors import FOR_EVERYBODY, replaced
 
 OPTION = "wavepool.access.v1.access"
 """The option of a method that names its callers (protos/wavepool/access/v1/access.proto)."""
+CALLER = "wavepool.access.v1.Caller"
 SERVICES = ("gateway", "scheduler", "vmpool")
 """The kinds of callers that are services of the installation."""
 TITLES = {
@@ -43,6 +45,8 @@ class Caller:
     """Of another service that the operator lists; empty for everybody else."""
     accounts: tuple[str, ...] = ()
     """Names or ids of accounts that this service may charge."""
+    actor: Actor | None = None
+    """The owner of an API token."""
 
     def own(self, name: str) -> str:
         """The name of a thing of this caller, so that other services name theirs as they like."""
@@ -66,18 +70,20 @@ Identify = Callable[[Any], Awaitable[Caller]]
 """Tells from the context of a call who calls; raises RefusedCallError or an error of the service's error map."""
 
 
-@cache
-def callers_of(method: str) -> frozenset[str]:
-    """The kinds of callers of a method such as `/wavepool.billing.v1.BillingService/GetBalance`.
-
-    Empty if the proto names none.
-    """
+def access_of(method: str) -> Any:  # noqa: ANN401 - servicekit knows the option by its name alone
+    """The option `access` of a method such as `/wavepool.billing.v1.BillingService/GetBalance`."""
     pool: Any = descriptor_pool.Default()
     service, _, name = method.removeprefix("/").partition("/")
-    option = pool.FindExtensionByName(OPTION)
-    kinds = option.message_type.fields_by_name["callers"].enum_type.values_by_number
-    access = pool.FindServiceByName(service).methods_by_name[name].GetOptions().Extensions[option]
-    return frozenset(kinds[number].name.removeprefix("CALLER_").lower() for number in access.callers)
+    return (
+        pool.FindServiceByName(service).methods_by_name[name].GetOptions().Extensions[pool.FindExtensionByName(OPTION)]
+    )
+
+
+@cache
+def callers_of(method: str) -> frozenset[str]:
+    """The kinds of callers of a method; empty if the proto names none."""
+    kinds = cast("Any", descriptor_pool.Default()).FindEnumTypeByName(CALLER).values_by_number
+    return frozenset(kinds[number].name.removeprefix("CALLER_").lower() for number in access_of(method).callers)
 
 
 def in_words(kinds: frozenset[str]) -> str:
@@ -89,11 +95,12 @@ def in_words(kinds: frozenset[str]) -> str:
 class AccessControl(grpc.aio.ServerInterceptor):
     """Refuses callers that a method's proto does not name, before the request is read.
 
-    Only health and reflection are open to everybody.
+    Only health and reflection are open to everybody. `refused` hears of calls of somebody who is known.
     """
 
-    def __init__(self, identify: Identify) -> None:
+    def __init__(self, identify: Identify, refused: Callable[[str, str], Awaitable[None]] | None = None) -> None:
         self._identify = identify
+        self._refused = refused
 
     async def intercept_service(
         self,
@@ -142,10 +149,21 @@ class AccessControl(grpc.aio.ServerInterceptor):
             caller = await self._identify(context)
         except RefusedCallError as error:
             raise RefusedCallError(error.code, f"{name} is for {in_words(allowed)}; {error}") from error
+        _CALLER.set(caller)
+        set_actor(_actor_of(caller, context))
         if not allowed & caller.kinds:
             message = f"{name} is for {in_words(allowed)}; you call as {caller.title}"
+            if self._refused:
+                await self._refused(method, message)
             raise RefusedCallError(grpc.StatusCode.PERMISSION_DENIED, message)
-        _CALLER.set(caller)
+
+
+def _actor_of(caller: Caller, context: Any) -> Actor | None:  # noqa: ANN401 - grpc's own
+    """The person behind a call: the caller, or the one whom the gateway or another scheduler names."""
+    if caller.actor:
+        return replace(caller.actor, address=context.peer())
+    named = dict(context.invocation_metadata() or ()).get(METADATA_KEY)
+    return Actor.of_metadata(named) if named and caller.kinds & {"gateway", "scheduler"} else None
 
 
 def _read(handler: Any, request: bytes) -> Any:  # noqa: ANN401 - any generated message

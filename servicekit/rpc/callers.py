@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 import grpc
 
+from servicekit.actor import Actor
 from servicekit.callers_file import OtherService
 from servicekit.rpc.access import SERVICES, Caller
 from servicekit.rpc.credentials import NAME_KEY, ServiceCredentials
@@ -32,6 +33,12 @@ class Owner(Protocol):
     """The part of billing's answer to AuthenticateToken that is read here."""
 
     @property
+    def user_id(self) -> str: ...  # noqa: D102 - as its name says
+    @property
+    def user_name(self) -> str: ...  # noqa: D102 - as its name says
+    @property
+    def token_id(self) -> str: ...  # noqa: D102 - as its name says
+    @property
     def scopes(self) -> Collection[str]:
         """All that the token may do; `operate` and `admin` among them for those who may."""
         ...
@@ -39,11 +46,12 @@ class Owner(Protocol):
 
 def caller_of(owner: Owner) -> Caller:
     """Who an API token's owner is, as far as the token's scopes let them."""
+    actor = Actor(owner.user_id, owner.user_name, owner.token_id)
     if "admin" in owner.scopes:
-        return Caller(frozenset({"operator", "admin"}), "an administrator")
+        return Caller(frozenset({"operator", "admin"}), "an administrator", actor=actor)
     if "operate" in owner.scopes:
-        return Caller(frozenset({"operator"}), "an operator")
-    return Caller(frozenset(), "a user")
+        return Caller(frozenset({"operator"}), "an operator", actor=actor)
+    return Caller(frozenset(), "a user", actor=actor)
 
 
 async def if_found(answer: Awaitable[Owner]) -> Owner | None:

@@ -13,6 +13,7 @@ from typing import Any
 
 import grpc
 
+from servicekit.actor import current_actor
 from servicekit.request_id import METADATA_KEY, current_request_id
 from servicekit.rpc.credentials import ServiceCredentials
 from servicekit.rpc.tls import Certificates, TlsFiles, client_credentials, dns_name
@@ -122,6 +123,9 @@ class _Channel(grpc.aio.Channel):
                 signed.append((METADATA_KEY, request_id))
             if self._credentials:
                 signed += self._credentials.metadata()
+                # Work that another service begins for somebody's request is not that person's act any more.
+                if self._credentials.name == "gateway" and (actor := current_actor()):
+                    signed.append(actor.metadata())
             return method_on(self._current())(*request, metadata=signed, **how)
 
         return call

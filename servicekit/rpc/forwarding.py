@@ -13,6 +13,7 @@ from typing import Any
 
 import grpc
 
+from servicekit.actor import current_actor
 from servicekit.db.leader_lease import LeaderLease
 from servicekit.rpc.access import callers_of
 from servicekit.rpc.channels import open_channel
@@ -68,9 +69,10 @@ class ForwardToLeader(grpc.aio.ServerInterceptor):
                 failure = self._no_leader("none leads at the moment")
             else:
                 channel: Any = self._channel_to(leader.address)
+                actor, timeout = current_actor(), context.time_remaining() or LONGEST_CALL_SECONDS
                 try:
                     return await channel.unary_unary(method)(
-                        request, timeout=context.time_remaining() or LONGEST_CALL_SECONDS
+                        request, timeout=timeout, metadata=[actor.metadata()] if actor else None
                     )
                 except grpc.aio.AioRpcError as error:
                     is_answer = error.code() is not grpc.StatusCode.UNAVAILABLE or has_details(error)

@@ -13,7 +13,7 @@ from contextlib import suppress
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
-from typing import Any, Self, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import grpc
 import uvloop
@@ -31,6 +31,9 @@ from servicekit.rpc.tls import TlsFiles, TlsFilesError
 from servicekit.service_token import NoServiceTokenError
 from servicekit.settings.config import ServiceSettings, WrongSettingsError, settings_faults
 from servicekit.storage import has_room
+
+if TYPE_CHECKING:
+    from servicekit.rpc.audit import Audit  # it loads SQLAlchemy
 
 log = logging.get_logger(__name__)
 
@@ -76,7 +79,7 @@ class ServiceServer:
 
     `identify` tells who calls; a call reaches the servicer only if the method's proto names that kind of caller. With
     `tls` the server takes only encrypted connections of clients with a certificate. `interceptors` see only calls that
-    were let in.
+    were let in, and `audit` those that are carried out here, and refusals.
     """
 
     def __init__(
@@ -87,11 +90,12 @@ class ServiceServer:
         identify: Identify,
         tls: TlsFiles | None = None,
         interceptors: Sequence[grpc.aio.ServerInterceptor] = (),
+        audit: Audit | None = None,
     ) -> None:
         self.name = name
-        self.grpc = grpc.aio.server(
-            interceptors=[Observer(error_map), AccessControl(identify), *interceptors], options=OPTIONS
-        )
+        access = AccessControl(identify, audit.refused if audit else None)
+        around = [*interceptors, audit] if audit else interceptors
+        self.grpc = grpc.aio.server(interceptors=[Observer(error_map), access, *around], options=OPTIONS)
         self._tls = tls
         self.port = 0
         self.metrics_port = 0
@@ -101,6 +105,8 @@ class ServiceServer:
         self._watching: asyncio.Task[None] | None = None
         self._names: list[str] = []
         self._stop_metrics: Callable[[], None] | None = None
+        if audit:
+            self.expose(audit.serve_on(self.grpc))
 
     def expose(self, service_name: str) -> None:
         """Adds a registered service to health and reflection, such as `wavepool.billing.v1.BillingService`."""

@@ -23,9 +23,11 @@ from wavepool.billing.v1 import (
 from servicekit import logging
 from servicekit.clock import Clock, SystemClock, new_id
 from servicekit.db import database
+from servicekit.db.act_store import ActStore
 from servicekit.db.backup import Facts
 from servicekit.loops import run_loop
-from servicekit.rpc.callers import Callers
+from servicekit.rpc.audit import Audit
+from servicekit.rpc.callers import Callers, Owner
 from servicekit.rpc.credentials import check_network, credentials_of
 from servicekit.rpc.errors import ErrorMap
 from servicekit.rpc.server import ServiceServer
@@ -41,7 +43,6 @@ from services.billing.alerts.money_source import MoneySource
 from services.billing.alerts.notice_mail import delivery_of, open_notice_mail
 from services.billing.bootstrap import Bootstrap
 from services.billing.config import BillingSettings
-from services.billing.identity.caller import Caller
 from services.billing.keys.github_claims import GithubClaims
 from services.billing.keys.github_keys import GithubKeys
 from services.billing.keys.github_teams import GithubTeams, GuardedGithubKeys, rules_of
@@ -80,6 +81,7 @@ from services.billing.store.team_store import TeamStore
 from services.billing.store.ticket_store import TicketStore
 from services.billing.store.token_store import TokenStore
 from services.billing.store.user_store import UserStore
+from services.billing.wire.identity import caller_to_proto
 from vocabulary.money import dollars_text, micros_of
 
 log = logging.get_logger(__name__)
@@ -229,7 +231,8 @@ def build_server(settings: BillingSettings, stores: Stores, alerting: Alerting) 
     reporter = ReportServicer(
         stores.accounts, stores.reports, stores.postings, stores.usage, settings.overhead_policy, clock
     )
-    server = ServiceServer("billing", settings, ERROR_MAP, callers.identify, credentials.tls).on(
+    audit = Audit(ActStore(alerting.database, clock, new_id), ERROR_MAP)
+    server = ServiceServer("billing", settings, ERROR_MAP, callers.identify, credentials.tls, audit=audit).on(
         alerting.database.watch
     )
     billing_pb2_grpc.add_BillingServiceServicer_to_server(servicer, server.grpc)
@@ -260,9 +263,9 @@ def mail_loops(settings: BillingSettings, notices: EndNoticeStore, clock: Clock)
     return loops
 
 
-async def _owner(tokens: TokenStore, secret: str) -> Caller | None:
+async def _owner(tokens: TokenStore, secret: str) -> Owner | None:
     try:
-        return await tokens.authenticate(secret)
+        return caller_to_proto(await tokens.authenticate(secret))
     except errors.InvalidTokenError:
         return None
 

@@ -22,10 +22,12 @@ from wavepool.scheduler.v1 import (
 from problems.kit.definition import CatalogueEntry
 from problems.library.catalogue import Catalogue
 from servicekit import logging
-from servicekit.clock import Clock, SystemClock
+from servicekit.clock import Clock, SystemClock, new_id
+from servicekit.db.act_store import ActStore
 from servicekit.db.database import Database, migrate, open_database
 from servicekit.db.leader_lease import LeaderLease, LeadershipLostError, WhileSure
 from servicekit.loops import Loop, run_loop
+from servicekit.rpc.audit import Audit
 from servicekit.rpc.callers import Callers
 from servicekit.rpc.channels import open_channel
 from servicekit.rpc.credentials import ServiceCredentials, check_network, credentials_of
@@ -161,8 +163,9 @@ class SchedulerServer(ServiceServer):
         credentials: ServiceCredentials,
         callers: Callers,
         forwarding: ForwardToLeader,
+        audit: Audit,
     ) -> None:
-        super().__init__("scheduler", settings, ERROR_MAP, callers.identify, credentials.tls, [forwarding])
+        super().__init__("scheduler", settings, ERROR_MAP, callers.identify, credentials.tls, [forwarding], audit)
         scheduler_pb2_grpc.add_SchedulerServiceServicer_to_server(servicers.scheduler, self.grpc)
         queues_pb2_grpc.add_QueueServiceServicer_to_server(servicers.queues, self.grpc)
         rankings_pb2_grpc.add_RankingServiceServicer_to_server(servicers.rankings, self.grpc)
@@ -421,7 +424,8 @@ async def build(  # noqa: PLR0915 - one statement for each part
     forwarding = ForwardToLeader(lease, credentials)
     disk_servicer = DiskServicer(disks, runner, clock, settings.disk_size << 20, settings.deleted_disks_kept)
     servicers = Servicers(servicer, rankings, metrics, queues, reservations, disk_servicer)
-    server = SchedulerServer(settings, servicers, (hub, changes_hub), credentials, callers, forwarding).on(
+    audit = Audit(ActStore(database, clock, new_id), ERROR_MAP)
+    server = SchedulerServer(settings, servicers, (hub, changes_hub), credentials, callers, forwarding, audit).on(
         database.watch
     )
     duties: list[tuple[Loop, timedelta, asyncio.Event | None]] = [

@@ -16,11 +16,13 @@ from wavepool.vmpool.v1 import vmpool_pb2_grpc
 from servicekit import logging
 from servicekit.clock import Clock, SystemClock, new_id
 from servicekit.db import database
+from servicekit.db.act_store import ActStore
 from servicekit.db.backup import Facts
 from servicekit.db.leader_lease import DatabaseTakenError, LeaderLease, LeadershipLostError, WhileSure
 from servicekit.feed import Feed
 from servicekit.loops import Loop, run_loop
 from servicekit.metrics import serve_metrics
+from servicekit.rpc.audit import Audit
 from servicekit.rpc.callers import Callers, Owner, if_found
 from servicekit.rpc.channels import open_channel
 from servicekit.rpc.credentials import check_network, credentials_of
@@ -148,7 +150,7 @@ def configured_providers(settings: VmPoolSettings) -> ProviderSet:
 
 
 @asynccontextmanager
-async def build(
+async def build(  # noqa: PLR0915 - one statement for each part
     settings: VmPoolSettings,
     db: database.Database,
     providers: ProviderSet,
@@ -170,7 +172,10 @@ async def build(
         billing = await stack.enter_async_context(open_channel(settings.billing_target, credentials, "billing"))
         owner = partial(_owner, identity_pb2_grpc.IdentityServiceStub(billing))
         callers = Callers(credentials, owner, others=settings.other_services().services)
-        server = ServiceServer("vmpool", settings, ERROR_MAP, callers.identify, credentials.tls).on(db.watch)
+        audit = Audit(ActStore(db, clock, new_id), ERROR_MAP)
+        server = ServiceServer("vmpool", settings, ERROR_MAP, callers.identify, credentials.tls, audit=audit).on(
+            db.watch
+        )
         offers = OfferBoard(providers, settings.offer_times(), clock)
         stack.push_async_callback(offers.close)
         funding = funding or BillingFunding(usage_store, billing, clock)

@@ -291,6 +291,20 @@ ANSWERS: dict[str, Any] = {
             }
         ]
     },
+    "ListActs": {
+        "acts": [
+            {
+                "act_id": "act_1",
+                "time": {"seconds": 100},
+                "kind": "drain_machine",
+                "user_name": "ann",
+                "request": '{"machine_id":"m-1"}',
+                "before": '{"state":"WARM"}',
+                "outcome": "OK",
+            }
+        ]
+    },
+    "RecordRefusal": {},
     "ListAlertHistory": {
         "transitions": [
             {

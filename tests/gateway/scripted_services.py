@@ -14,6 +14,7 @@ import grpc
 from google.protobuf import message_factory
 from google.protobuf.message import Message
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
+from wavepool.audit.v1 import audit_pb2
 from wavepool.billing.v1 import (
     alerts_pb2,
     billing_pb2,
@@ -33,6 +34,7 @@ from tests.gateway.scripted_reservations import ScriptedReservations, ScriptedSe
 from tests.gateway.scripted_scheduler import ScriptedScheduler
 
 PROTOS = (
+    audit_pb2,
     *(alerts_pb2, billing_pb2, identity_pb2, prices_pb2, projections_pb2, reports_pb2, sign_in_pb2),
     *(disks_pb2, metrics_pb2, queues_pb2, rankings_pb2, reservations_pb2, scheduler_pb2, vmpool_pb2),
 )

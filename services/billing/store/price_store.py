@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Row, insert, select, text, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from servicekit.actor import note_before
 from servicekit.clock import Clock
 from servicekit.db.database import Database
 from servicekit.records import record_of, row_of
@@ -39,7 +41,9 @@ class PriceStore:
         """Sets a price and gives its period; raises the errors of `price_change`."""
         async with self._database.transaction() as connection:
             await self._lock(connection)
-            change = price_change(await _read(connection), wanted, self._clock.now(), self._new_id)
+            periods, now = await _read(connection), self._clock.now()
+            note_before(*(one for one in periods if _may_end(one, wanted, now)))
+            change = price_change(periods, wanted, now, self._new_id)
             await _write(connection, change)
         return change.period
 
@@ -61,6 +65,10 @@ class PriceStore:
 
 async def _read(connection: AsyncConnection) -> Sequence[PricePeriod]:
     return [_period_from_row(row) for row in (await connection.execute(_PERIODS)).all()]
+
+
+def _may_end(period: PricePeriod, wanted: WantedPrice, now: datetime) -> bool:
+    return (period.gpu_type, period.spot) == (wanted.gpu_type, wanted.spot) and not period.is_over(now)
 
 
 async def _write(connection: AsyncConnection, change: PriceChange) -> None:

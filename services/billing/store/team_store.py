@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from sqlalchemy import and_, delete, insert, or_, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from servicekit.actor import note_before
 from servicekit.clock import Clock
 from servicekit.db.database import Database
 from servicekit.records import record_of, row_of
@@ -50,7 +51,7 @@ class TeamStore:
         """Adds a member by hand, or changes one; gives the team after it. Raises TeamNotFoundError."""
         async with self._database.transaction() as connection:
             await one_change_at_a_time(connection)
-            await read_team(connection, team_id)
+            note_before(await read_team(connection, team_id))
             await delete_member(connection, team_id, user_id)
             await insert_member(connection, team_id, user_id, level, Origin.HAND)
             return await read_team(connection, team_id)
@@ -59,6 +60,7 @@ class TeamStore:
         """Removes a member, or nobody; gives the team after it. Raises TeamNotFoundError."""
         async with self._database.transaction() as connection:
             await one_change_at_a_time(connection)
+            note_before(await read_team(connection, team_id))
             await delete_member(connection, team_id, user_id)
             return await read_team(connection, team_id)
 

@@ -10,6 +10,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Row, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from servicekit.actor import note_before
 from servicekit.clock import Clock
 from servicekit.db.database import Database
 from servicekit.records import record_of, row_of
@@ -141,7 +142,7 @@ class TokenStore:
         """
         now = self._clock.now()
         async with self._database.transaction() as connection, administrator_kept(connection, now):
-            await _read_token(connection, token_id)
+            note_before(await _read_token(connection, token_id))
             ending = [token_id]
             while ending:
                 unrevoked = (tokens.c.token_id.in_(ending), tokens.c.revoke_time.is_(None))

@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import insert, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from servicekit.actor import note_before
 from servicekit.clock import Clock
 from servicekit.db.database import Database
 from servicekit.records import record_of, row_of
@@ -82,6 +83,7 @@ class UserStore:
         now = self._clock.now()
         async with self._database.transaction() as connection, administrator_kept(connection, now):
             found = await read_user(connection, user)
+            note_before(found)
             disable_time = found.disable_time if disabled is None else (found.disable_time or now) if disabled else None
             changes = {
                 "role": found.role if role is None else role,

@@ -10,6 +10,7 @@ from typing import Any
 from sqlalchemy import Select, bindparam, delete, func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from servicekit.actor import note_before
 from servicekit.clock import Clock
 from servicekit.db.database import Database
 from servicekit.feed import Feed
@@ -87,6 +88,7 @@ class MachineStore:
         """
         async with self._database.transaction() as connection:
             machine = await locked_machine(connection, machine_id)
+            note_before({"state": machine.state})
             if machine.state in OVER or machine.state is MachineState.DRAINING:
                 return machine
             _check_unreserved(machine, force=force)
@@ -102,6 +104,7 @@ class MachineStore:
         """
         async with self._database.transaction() as connection:
             machine = await locked_machine(connection, machine_id)
+            note_before({"state": machine.state})
             drained = machine.state is MachineState.DRAINING and not any(machine.occupied)
             if machine.state in OVER or drained:
                 return machine

@@ -31,6 +31,9 @@ ADMINISTRATOR, USER = "wpt_administrator", "wpt_user"
 @dataclass(frozen=True)
 class Owner:
     scopes: tuple[str, ...]
+    user_id: str = "user_1"
+    user_name: str = "ann"
+    token_id: str = "token_1"  # noqa: S105 - no secret
 
 
 @dataclass

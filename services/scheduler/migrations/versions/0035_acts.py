@@ -1,0 +1,14 @@
+"""The audit log: what operators and administrators did, and tried to do."""
+
+from __future__ import annotations
+
+from servicekit.db.migration.acts import create_acts
+
+revision = "0035"
+down_revision = "0034"
+EXPANDS = True
+
+
+def upgrade() -> None:
+    """Creates the tables."""
+    create_acts()
