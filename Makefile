@@ -34,7 +34,7 @@ certs: setup ## Make or renew the services' certificates in the folder CERTS (.w
 
 lint: setup ## Check style, types, imports, protos, dependencies, and words and facts that have one home
 	$(RUN)/ruff check && $(RUN)/ruff format --check && $(RUN)/pyright
-	$(RUN)/lint-imports && $(RUN)/buf lint && $(RUN)/deptry . && (cd client && ../$(RUN)/deptry .)
+	$(RUN)/lint-imports && $(RUN)/buf lint && .ci/breaking && $(RUN)/deptry . && (cd client && ../$(RUN)/deptry .)
 	$(RUN)/towncrier build --draft --version next >/dev/null && $(RUN)/pytest -q tests/test_names.py
 
 fix: setup ## Correct the style that can be corrected by itself
