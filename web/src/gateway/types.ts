@@ -1467,6 +1467,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List Acts */
+        get: operations["list_acts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/metrics/jobs": {
         parameters: {
             query?: never;
@@ -1769,33 +1786,12 @@ export interface components {
             /** Owner Name */
             owner_name: string;
         };
-        /** Act */
-        Act: {
-            /** At */
-            at: string | null;
-            /** By */
-            by: string | null;
-            /** What */
-            what: components["schemas"]["ActName"];
-            /** Hours */
-            hours?: number | null;
-            /**
-             * Added
-             * @default []
-             */
-            added?: string[];
-            /**
-             * Removed
-             * @default []
-             */
-            removed?: string[];
-            /**
-             * Editors
-             * @default []
-             */
-            editors?: string[];
-            /** Text */
-            text?: string | null;
+        /** ActList */
+        ActList: {
+            /** Acts */
+            acts: components["schemas"]["gateway__routes__audit__Act"][];
+            /** Next Page Token */
+            next_page_token: string;
         };
         /**
          * ActName
@@ -2456,7 +2452,7 @@ export interface components {
             /** Recall Queue */
             recall_queue: string | null;
             /** History */
-            history: components["schemas"]["Act"][];
+            history: components["schemas"]["gateway__reservations__schemas__Act"][];
             /** Gaps */
             gaps: string[];
             /** Software */
@@ -4835,7 +4831,7 @@ export interface components {
             /** Recall Queue */
             recall_queue: string | null;
             /** History */
-            history: components["schemas"]["Act"][];
+            history: components["schemas"]["gateway__reservations__schemas__Act"][];
             /** Gaps */
             gaps: string[];
             /** Software */
@@ -6352,6 +6348,68 @@ export interface components {
             jobs_run: number;
             /** Cost Usd */
             cost_usd: number;
+        };
+        /** Act */
+        gateway__reservations__schemas__Act: {
+            /** At */
+            at: string | null;
+            /** By */
+            by: string | null;
+            /** What */
+            what: components["schemas"]["ActName"];
+            /** Hours */
+            hours?: number | null;
+            /**
+             * Added
+             * @default []
+             */
+            added?: string[];
+            /**
+             * Removed
+             * @default []
+             */
+            removed?: string[];
+            /**
+             * Editors
+             * @default []
+             */
+            editors?: string[];
+            /** Text */
+            text?: string | null;
+        };
+        /** Act */
+        gateway__routes__audit__Act: {
+            /** Id */
+            id: string;
+            /**
+             * Time
+             * Format: date-time
+             */
+            time: string;
+            /** Service */
+            service: string;
+            /** Kind */
+            kind: string;
+            /** User Id */
+            user_id: string;
+            /** User */
+            user: string;
+            /** Token Id */
+            token_id: string;
+            /** Address */
+            address: string;
+            /** Request */
+            request: unknown;
+            /** Before */
+            before: unknown;
+            /** After */
+            after: unknown;
+            /** Outcome */
+            outcome: string;
+            /** Message */
+            message: string;
+            /** Request Id */
+            request_id: string;
         };
         /** FieldProblem */
         FieldProblem: {
@@ -10380,6 +10438,32 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AlertTestResult"];
+                };
+            };
+        };
+    };
+    list_acts: {
+        parameters: {
+            query?: {
+                user?: string;
+                kind?: string;
+                since?: string | null;
+                until?: string | null;
+                page_size?: number;
+                page_token?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ActList"];
                 };
             };
         };
