@@ -26,7 +26,7 @@ from services.scheduler.peers.pool import PoolLimits
 from services.scheduler.queue.inventory import Inventory
 from services.scheduler.queue.placement import MachineOffer, MachineStage
 from services.scheduler.queue.running import RunningJobs, slots_by_machine
-from services.scheduler.queue.waiting import Lane, WaitingJobs, lane_of
+from services.scheduler.queue.waiting import Lane, WaitingJobs
 from vocabulary.slots import EIGHTHS_PER_GPU, Slot
 
 USUAL_PREPARING = timedelta(minutes=1)
@@ -232,12 +232,13 @@ class DatedBook:
     def has_time(self, lane: Lane) -> bool:
         """False if a machine that the pool starts now is to go to others before a job of the lane would have ended.
 
-        In doubt it is True: also if machines of other types may give way, which the calendar does not count on.
+        In doubt it is True: also if machines of other types may give way, which the calendar does not count on, or if
+        one is due, as that may never have its machines.
         """
         gpu_type, ahead, dated = lane.gpu_types[0], self.jobs(), self._waiting.dated.values()
         others = any(one.is_idle and one.gpu_type != gpu_type for one in self._inventory.offers())
         is_open = not self.limits.machines or all(one.spec.gpu_type != gpu_type for one in ahead)
-        if others or is_open or lane in map(lane_of, dated):
+        if others or is_open or any(one.spec.gpu_type == gpu_type for one in dated):
             return True
         begin, jobs = self._now() + COMING, self._waiting.first(lane, self._waiting.lanes()[lane])
         return self.first_start(min(jobs, key=self.longest_use), begin) == begin
