@@ -8,13 +8,14 @@ from typing import Annotated, Any
 
 import typer
 
-from wavepool_client.commands.options import Gateway, Shown
+from wavepool_client.commands.options import Gateway, Shown, answered
 from wavepool_client.terminal.result_printing import listing
 from wavepool_client.text.columns import written
 
 PAGE_SIZE = 100
 
 
+@answered
 def audit(
     gateway: Gateway,
     *,
