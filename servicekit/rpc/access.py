@@ -162,7 +162,8 @@ def _actor_of(caller: Caller, context: Any) -> Actor | None:  # noqa: ANN401 - g
     """The person behind a call: the caller, or the one whom the gateway or another scheduler names."""
     if caller.actor:
         return replace(caller.actor, address=context.peer())
-    named = dict(context.invocation_metadata() or ()).get(METADATA_KEY)
+    metadata: dict[str, Any] = dict(context.invocation_metadata() or ())
+    named = metadata.get(METADATA_KEY)
     return Actor.of_metadata(named) if named and caller.kinds & {"gateway", "scheduler"} else None
 
 

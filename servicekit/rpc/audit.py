@@ -12,7 +12,7 @@ import re
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from functools import cache
-from typing import Any
+from typing import Any, Literal, cast
 
 import grpc
 import orjson
@@ -170,7 +170,7 @@ def _place_from_token(token: str) -> tuple[Any, str] | None:
     return EPOCH + int(micros) * MICROSECOND, act_id
 
 
-def _instant(request: pb.ListActsRequest, field: str) -> datetime | None:
+def _instant(request: pb.ListActsRequest, field: Literal["from_time", "to_time"]) -> datetime | None:
     try:
         return getattr(request, field).ToDatetime(UTC) if request.HasField(field) else None
     except ValueError as error:
@@ -221,4 +221,4 @@ def _redact(message: Any) -> None:  # noqa: ANN401 - any generated message
 def _plain(value: object) -> Any:  # noqa: ANN401 - what orjson takes
     if isinstance(value, timedelta):
         return value.total_seconds()
-    return sorted(value, key=str) if isinstance(value, (set, frozenset)) else str(value)
+    return sorted(cast("set[Any]", value), key=str) if isinstance(value, (set, frozenset)) else str(value)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import islice
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import typer
 
@@ -37,6 +37,6 @@ def audit(
 
 
 def _what(act: Mapping[str, Any]) -> str:
-    asked = act["request"] if isinstance(act["request"], Mapping) else {}
+    asked = cast("Mapping[str, Any]", act["request"] if isinstance(act["request"], Mapping) else {})
     said = " ".join(f"{name}={value}" for name, value in asked.items() if name != "caller_token_id")
     return f"{said}: {act['message']}" if act["message"] else said
