@@ -41,7 +41,7 @@ fix: setup ## Correct the style that can be corrected by itself
 	$(RUN)/ruff check --quiet --fix --exit-zero && $(RUN)/ruff format
 
 quick: setup ## Run the tests of one process and SQLite, in about a minute: before each commit
-	$(call PYTEST,quick,auto)
+	$(call PYTEST,quick,$(shell expr $$(nproc) + 1))
 
 test: setup ## Run quick, both databases, and one of each kind end to end, or the tests in TESTS
 	$(call PYTEST,test,$(WORKERS))

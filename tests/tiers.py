@@ -58,6 +58,7 @@ PLACES = {
     "tests/attacks/": Tier.ALL,
     "tests/attacks/test_attacks.py": Tier.TEST,
     "tests/benchmarks/": Tier.ALL,
+    "tests/cli/commands/test_admin.py": Tier.TEST,
     "tests/cli/commands/test_catalogue.py": Tier.TEST,
     "tests/cli/commands/test_core.py": Tier.ALL,
     "tests/cli/commands/test_doctor.py": Tier.ALL,

@@ -235,8 +235,10 @@ def _options(*, has_database: bool) -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     parser.add_argument(CHECK_SETTINGS, action="store_true", help="only check the settings")
+    if not has_database:
+        return parser
     works = parser.add_mutually_exclusive_group()
-    for name, does in DATABASE_WORK.items() if has_database else ():
+    for name, does in DATABASE_WORK.items():
         option, explanation = f"--{name}", f"only {does}"
         if name in _NO_FILE:
             works.add_argument(option, dest="work", action="store_const", const=(name, Path()), help=explanation)
