@@ -16,7 +16,7 @@ from typing import Any, Literal, cast
 
 import grpc
 import orjson
-from google.protobuf.json_format import MessageToDict
+from google.protobuf import json_format
 from google.protobuf.message import Message
 from wavepool.audit.v1 import audit_pb2 as pb
 from wavepool.audit.v1 import audit_pb2_grpc
@@ -201,7 +201,11 @@ def _json_of(value: object) -> str:
         seen = type(value)()
         seen.CopyFrom(value)
         _redact(seen)
-        value = MessageToDict(seen, preserving_proto_field_name=True)
+        try:
+            value = json_format.MessageToDict(seen, preserving_proto_field_name=True)
+        except json_format.Error:
+            # Such as a time that JSON has no words for: the handler refuses it, and the attempt is written down.
+            value = {"unreadable": str(seen)}
     return _cut(orjson.dumps(value, default=_plain, option=orjson.OPT_NON_STR_KEYS).decode())
 
 
