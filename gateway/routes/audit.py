@@ -21,19 +21,19 @@ from gateway.words.shown import shown
 router = APIRouter(tags=["audit"], route_class=JsonRoute)
 
 
-class Act(BaseModel):
+class AuditedAct(BaseModel):
     """One act, or an attempt that was refused."""
 
     id: str
     time: datetime
     service: Annotated[str, Field(description="Who carried it out, and keeps this entry.")]
     kind: Annotated[str, Field(description="Such as `drain_machine`.")]
-    user_id: Annotated[str, Field(description="Empty: somebody who has the services' own token.")]
+    user_id: Annotated[str, Field(description="Empty: the services' own token was used.")]
     user: Annotated[str, Field(description="The name then.")]
     token_id: str
     address: Annotated[str, Field(description="Where the request came from.")]
-    request: Annotated[Any, Field(description="What was asked for, without secrets.")]
-    before: Annotated[Any, Field(description="What was there; null: nothing, or the answer says it.")]
+    request: Annotated[Any, Field(description="The request, without secrets.")]
+    before: Annotated[Any, Field(description="The state before; null: there was none, or the answer has it.")]
     after: Annotated[Any, Field(description="The answer; null: there was none.")]
     outcome: Annotated[
         str, Field(description="`OK`, the status of a refusal, or `UNKNOWN` if a process ended in the middle of it.")
@@ -45,7 +45,7 @@ class Act(BaseModel):
 class ActList(BaseModel):
     """A page of the audit log, newest first."""
 
-    acts: list[Act]
+    acts: list[AuditedAct]
     next_page_token: str
 
 
@@ -81,6 +81,6 @@ async def list_acts(
     return ActList(acts=[_act_of(act, service) for act, service in page], next_page_token=token)
 
 
-def _act_of(act: ActMessage, service: str) -> Act:
+def _act_of(act: ActMessage, service: str) -> AuditedAct:
     texts = {name: orjson.loads(getattr(act, name) or "null") for name in ("request", "before", "after")}
-    return shown(Act, act, id=act.act_id, user=act.user_name, service=service, **texts)
+    return shown(AuditedAct, act, id=act.act_id, user=act.user_name, service=service, **texts)

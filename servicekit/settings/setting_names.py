@@ -43,7 +43,10 @@ OTHERS_OF_OURS = frozenset(
             "WAVEPOOL_UP_MARK",
         ),
         *(f"WAVEPOOL_{name}" for name in ("HTTP", "HTTPS", "SITE", "SITE_TLS", "CERTIFICATES", "FRONT", "HOSTS")),
-        *(f"WAVEPOOL_{name}" for name in ("TEAM_DIR", "IMAGE", "EXECUTOR_CPUS", "METRICS_KEPT")),
+        *(
+            f"WAVEPOOL_{name}"
+            for name in ("TEAM_DIR", "IMAGE", "EXECUTOR_CPUS", "METRICS_KEPT", "GRAFANA", "TARGETS", "BACKUPS")
+        ),
         # Health checks, which show the certificate of `operator`.
         "WAVEPOOL_TLS_DIR",
         # The compiler, and programs in sandboxes.

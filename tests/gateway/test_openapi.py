@@ -31,6 +31,8 @@ FREE_FORM = {
     "SharedSubmission.launch_plan",
     "SubmissionDetail.launch_plan",
     "SubmissionRequest.launch_plan",
+    # Requests and answers of any method that is an act.
+    *("AuditedAct.request", "AuditedAct.before", "AuditedAct.after"),
     # Of a queue's document as Kubernetes has it: it is not looked at, and never sent.
     "QueueDocument.status",
 }

@@ -182,9 +182,9 @@ async def test_refused_attempts_are_there_with_their_refusal(bench: Bench) -> No
     }
 
 
-async def test_strangers_write_nothing(bench: Bench) -> None:
-    stranger = [*token("wpt_none"), PERSON.metadata()]
-    await refused(bench.person.DrainMachine(DRAIN, metadata=stranger), grpc.StatusCode.UNAUTHENTICATED)
+async def test_a_token_that_does_not_work_writes_nothing(bench: Bench) -> None:
+    unknown = [*token("wpt_none"), PERSON.metadata()]
+    await refused(bench.person.DrainMachine(DRAIN, metadata=unknown), grpc.StatusCode.UNAUTHENTICATED)
     assert await bench.acts() == []
 
 

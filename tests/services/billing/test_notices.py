@@ -205,6 +205,7 @@ async def test_users_from_before_are_mailed_never_and_have_public_profiles(
     await stores.users.create("ada", email="ada@example.org")
     async with db.transaction() as connection:
         for statement in (
+            *("DROP TABLE act_outcomes", "DROP TABLE acts"),
             "DROP TABLE tickets",
             "DROP TABLE end_notices",
             "ALTER TABLE users DROP COLUMN notify",

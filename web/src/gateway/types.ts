@@ -1786,10 +1786,38 @@ export interface components {
             /** Owner Name */
             owner_name: string;
         };
+        /** Act */
+        Act: {
+            /** At */
+            at: string | null;
+            /** By */
+            by: string | null;
+            /** What */
+            what: components["schemas"]["ActName"];
+            /** Hours */
+            hours?: number | null;
+            /**
+             * Added
+             * @default []
+             */
+            added?: string[];
+            /**
+             * Removed
+             * @default []
+             */
+            removed?: string[];
+            /**
+             * Editors
+             * @default []
+             */
+            editors?: string[];
+            /** Text */
+            text?: string | null;
+        };
         /** ActList */
         ActList: {
             /** Acts */
-            acts: components["schemas"]["gateway__routes__audit__Act"][];
+            acts: components["schemas"]["AuditedAct"][];
             /** Next Page Token */
             next_page_token: string;
         };
@@ -2145,6 +2173,40 @@ export interface components {
             /** Days Per Month */
             days_per_month: number;
         };
+        /** AuditedAct */
+        AuditedAct: {
+            /** Id */
+            id: string;
+            /**
+             * Time
+             * Format: date-time
+             */
+            time: string;
+            /** Service */
+            service: string;
+            /** Kind */
+            kind: string;
+            /** User Id */
+            user_id: string;
+            /** User */
+            user: string;
+            /** Token Id */
+            token_id: string;
+            /** Address */
+            address: string;
+            /** Request */
+            request: unknown;
+            /** Before */
+            before: unknown;
+            /** After */
+            after: unknown;
+            /** Outcome */
+            outcome: string;
+            /** Message */
+            message: string;
+            /** Request Id */
+            request_id: string;
+        };
         /** Availability */
         Availability: {
             /** Gpu Types */
@@ -2452,7 +2514,7 @@ export interface components {
             /** Recall Queue */
             recall_queue: string | null;
             /** History */
-            history: components["schemas"]["gateway__reservations__schemas__Act"][];
+            history: components["schemas"]["Act"][];
             /** Gaps */
             gaps: string[];
             /** Software */
@@ -4831,7 +4893,7 @@ export interface components {
             /** Recall Queue */
             recall_queue: string | null;
             /** History */
-            history: components["schemas"]["gateway__reservations__schemas__Act"][];
+            history: components["schemas"]["Act"][];
             /** Gaps */
             gaps: string[];
             /** Software */
@@ -6348,68 +6410,6 @@ export interface components {
             jobs_run: number;
             /** Cost Usd */
             cost_usd: number;
-        };
-        /** Act */
-        gateway__reservations__schemas__Act: {
-            /** At */
-            at: string | null;
-            /** By */
-            by: string | null;
-            /** What */
-            what: components["schemas"]["ActName"];
-            /** Hours */
-            hours?: number | null;
-            /**
-             * Added
-             * @default []
-             */
-            added?: string[];
-            /**
-             * Removed
-             * @default []
-             */
-            removed?: string[];
-            /**
-             * Editors
-             * @default []
-             */
-            editors?: string[];
-            /** Text */
-            text?: string | null;
-        };
-        /** Act */
-        gateway__routes__audit__Act: {
-            /** Id */
-            id: string;
-            /**
-             * Time
-             * Format: date-time
-             */
-            time: string;
-            /** Service */
-            service: string;
-            /** Kind */
-            kind: string;
-            /** User Id */
-            user_id: string;
-            /** User */
-            user: string;
-            /** Token Id */
-            token_id: string;
-            /** Address */
-            address: string;
-            /** Request */
-            request: unknown;
-            /** Before */
-            before: unknown;
-            /** After */
-            after: unknown;
-            /** Outcome */
-            outcome: string;
-            /** Message */
-            message: string;
-            /** Request Id */
-            request_id: string;
         };
         /** FieldProblem */
         FieldProblem: {
