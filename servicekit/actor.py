@@ -43,6 +43,11 @@ def set_actor(actor: Actor | None) -> None:
     _actor.set(actor)
 
 
+def place_after(time_us: int, act_id: str) -> str:
+    """The token of the page after an act, in the list of any service or of all; its time in microseconds since 1970."""
+    return f"{time_us}_{act_id}"
+
+
 def noting_before() -> list[object]:
     """Begins to take note of what the call changes; gives the notes, which fill up until it is answered."""
     notes: list[object] = []

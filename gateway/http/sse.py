@@ -69,11 +69,10 @@ class OpenStreams:
             raise ProblemError(Problem(503, taken, retry_after_seconds=PLACE_FREE_SECONDS))
         holders = (*own, EVERYBODY)
         self._open.update(holders)
-        streams_open.inc()
         try:
-            yield
+            with streams_open.track_inprogress():
+                yield
         finally:
-            streams_open.dec()
             self._open.subtract(holders)
             for holder in [holder for holder in holders if not self._open[holder]]:
                 del self._open[holder]

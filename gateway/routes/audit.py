@@ -17,6 +17,7 @@ from gateway.http.route_docs import problems
 from gateway.routes.identity_calls import call
 from gateway.words.proto_time import timestamp_of
 from gateway.words.shown import shown
+from servicekit.actor import place_after
 
 router = APIRouter(tags=["audit"], route_class=JsonRoute)
 
@@ -77,7 +78,7 @@ async def list_acts(
     found = [(act, service) for service, answer in zip(audits, answers, strict=True) for act in answer.acts]
     found.sort(key=lambda one: (one[0].time.ToMicroseconds(), one[0].act_id), reverse=True)
     page, more = found[:page_size], len(found) > page_size or any(answer.next_page_token for answer in answers)
-    token = f"{page[-1][0].time.ToMicroseconds()}_{page[-1][0].act_id}" if more else ""
+    token = place_after(page[-1][0].time.ToMicroseconds(), page[-1][0].act_id) if more else ""
     return ActList(acts=[_act_of(act, service) for act, service in page], next_page_token=token)
 
 

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Column, ForeignKey, Index, MetaData, Table, Text, and_, insert, or_, select
+from sqlalchemy import Column, ForeignKey, Index, MetaData, Select, Table, Text, and_, insert, or_, select
+from sqlalchemy.ext.asyncio import AsyncConnection
 
-from servicekit.actor import Actor
+from servicekit.actor import Actor, note_before
 from servicekit.clock import Clock
 from servicekit.db.database import Database, Instant
 from servicekit.records import row_of
@@ -33,6 +34,11 @@ outcomes = Table(
     Column("act_id", Text, ForeignKey("acts.act_id"), primary_key=True),
     *(Column(name, Text, nullable=False) for name in ("outcome", "message", "before", "after")),
 )
+
+
+async def note_rows_before(connection: AsyncConnection, query: Select[Any]) -> None:
+    """Tells the audit log the rows that are about to be changed, by the names of their columns."""
+    note_before(*(dict(row) for row in (await connection.execute(query)).mappings()))
 
 
 @dataclass(frozen=True)

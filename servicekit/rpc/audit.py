@@ -21,7 +21,7 @@ from google.protobuf.message import Message
 from wavepool.audit.v1 import audit_pb2 as pb
 from wavepool.audit.v1 import audit_pb2_grpc
 
-from servicekit.actor import Actor, current_actor, noting_before
+from servicekit.actor import Actor, current_actor, noting_before, place_after
 from servicekit.db.act_store import ActFilter, ActStore
 from servicekit.db.database import EPOCH, MICROSECOND
 from servicekit.logging import get_logger
@@ -140,7 +140,8 @@ class AuditServicer(audit_pb2_grpc.AuditServiceServicer):
         rows = await self._store.list(wanted, size + 1)
         more = len(rows) > size
         answer = pb.ListActsResponse(acts=[_act_to_proto(row) for row in rows[:size]])
-        answer.next_page_token = page_token(answer.acts[-1]) if more else ""
+        if more:
+            answer.next_page_token = place_after(answer.acts[-1].time.ToMicroseconds(), answer.acts[-1].act_id)
         return answer
 
     async def RecordRefusal(  # noqa: N802 - grpc's own
@@ -152,11 +153,6 @@ class AuditServicer(audit_pb2_grpc.AuditServiceServicer):
         actor = current_actor() or Actor()
         await self._store.refused(request.kind, actor, _cut(request.request), current_request_id(), request.message)
         return pb.RecordRefusalResponse()
-
-
-def page_token(last: pb.Act) -> str:
-    """The token of the page after this act, of any service's."""
-    return f"{last.time.ToMicroseconds()}_{last.act_id}"
 
 
 def _place_from_token(token: str) -> tuple[Any, str] | None:

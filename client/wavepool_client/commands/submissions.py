@@ -470,13 +470,10 @@ def jobs(  # noqa: PLR0913 - an argument for each option
     found = page["submissions"]
     yield found
     columns = ("id", "name", "problem", "mode", "on", "state", "verdict", "time", "timing", "cost", "created")
-    rows = [*map(_row, found)]
     if everybody:
-        columns, rows = (
-            (*columns, "account"),
-            [(*row, job.get("account_id")) for row, job in zip(rows, found, strict=True)],
-        )
-    yield table_of(columns, rows)
+        yield table_of((*columns, "account"), ((*_row(job), job.get("account_id")) for job in found))
+    else:
+        yield table_of(columns, map(_row, found))
     total = page.get("total")
     if isinstance(total, int) and total > len(found):
         say(f"{len(found)} of {total}; `--limit` shows more")

@@ -14,8 +14,8 @@ from typing import Any
 from sqlalchemy import ColumnElement, and_, delete, func, insert, or_, select, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from servicekit.actor import note_before
 from servicekit.clock import Clock
+from servicekit.db.act_store import note_rows_before
 from servicekit.db.database import Database
 from servicekit.records import record_of, row_of
 from services.billing.errors import NotFoundError
@@ -49,7 +49,7 @@ class BudgetStore:
         same = and_(budgets.c.scope == scope.value, budgets.c.subject == subject, budgets.c.period == period.value)
         row = row_of(budgets, budget, create_time=self._clock.now())
         async with self._database.transaction() as connection:
-            await _note(connection, same)
+            await note_rows_before(connection, select(budgets).where(same))
             await connection.execute(delete(budgets).where(same))
             await connection.execute(insert(budgets).values(row))
         return budget
@@ -57,7 +57,7 @@ class BudgetStore:
     async def remove(self, budget_id: str) -> None:
         """Removes a budget; raises NotFoundError if there is none."""
         async with self._database.transaction() as connection:
-            await _note(connection, budgets.c.budget_id == budget_id)
+            await note_rows_before(connection, select(budgets).where(budgets.c.budget_id == budget_id))
             gone = await connection.execute(delete(budgets).where(budgets.c.budget_id == budget_id))
         if gone.rowcount == 0:
             raise NotFoundError(f"There is no budget {budget_id!r}.")
@@ -106,10 +106,6 @@ class ChargedSums:
     async def _known_of(self, connection: AsyncConnection, budget: Budget, now: datetime) -> tuple[int, int]:
         known = self._known.get(_key(budget, now))
         return known or (await last_before(connection, period_start(budget.period, now)), 0)
-
-
-async def _note(connection: AsyncConnection, wanted: ColumnElement[bool]) -> None:
-    note_before(*(dict(row) for row in (await connection.execute(select(budgets).where(wanted))).mappings()))
 
 
 async def all_budgets(connection: AsyncConnection) -> Sequence[Budget]:

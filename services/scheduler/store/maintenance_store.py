@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from sqlalchemy import delete, insert, select
-from sqlalchemy.ext.asyncio import AsyncConnection
 
-from servicekit.actor import note_before
+from servicekit.db.act_store import note_rows_before
 from servicekit.db.database import Database
 from services.scheduler.jobs.reservation_checks import Maintenance
 from services.scheduler.store.tables import maintenance
@@ -27,18 +26,13 @@ class MaintenanceStore:
         """Begins it, or replaces what was begun."""
         row = {"gpu_type": gpu_type, "reason": one.reason, "until": one.until, "user_id": "".join(one.users[:1])}
         async with self._database.transaction() as connection:
-            await _note(connection, gpu_type)
+            await note_rows_before(connection, select(maintenance).where(maintenance.c.gpu_type == gpu_type))
             await connection.execute(delete(maintenance).where(maintenance.c.gpu_type == gpu_type))
             await connection.execute(insert(maintenance).values(row))
 
     async def end(self, gpu_type: str) -> bool:
         """Ends it; False if none was begun."""
         async with self._database.transaction() as connection:
-            await _note(connection, gpu_type)
+            await note_rows_before(connection, select(maintenance).where(maintenance.c.gpu_type == gpu_type))
             ended = await connection.execute(delete(maintenance).where(maintenance.c.gpu_type == gpu_type))
             return ended.rowcount > 0
-
-
-async def _note(connection: AsyncConnection, gpu_type: str) -> None:
-    found = await connection.execute(select(maintenance).where(maintenance.c.gpu_type == gpu_type))
-    note_before(*(dict(row) for row in found.mappings()))
